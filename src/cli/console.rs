@@ -1,0 +1,196 @@
+//! The observer that a command gets: it tells the terminal what happens, and the command when to
+//! stop.
+//!
+//! Workers only add to counters; one ticker thread looks at them and draws, so a phase that
+//! stands still is seen to stand still and a fast one costs nothing. The first SIGINT or SIGTERM
+//! asks the run to stop, the second ends the process at once.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use onepull::monitor::{Monitor, Phase};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use super::args::{Detail, Shared};
+use super::exit::Exit;
+use super::screen::{Screen, Style};
+
+const TICK: Duration = Duration::from_millis(100);
+
+/// A [`Monitor`] on stderr.
+pub struct Console {
+    screen: Arc<Screen>,
+    interrupted: Arc<AtomicBool>,
+    ticker: Option<Ticker>,
+}
+
+impl Console {
+    /// Takes over stderr until it is dropped, and the signals for good.
+    pub fn open(shared: &Shared) -> anyhow::Result<Console> {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // In this order: the first signal finds the flag unset and passes by the exit.
+            flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&interrupted))
+                .and_then(|_| flag::register(signal, Arc::clone(&interrupted)))
+                .context("listening for signals")?;
+        }
+        Ok(Console::new(Style::of(shared), shared.detail(), interrupted, Box::new(io::stderr())))
+    }
+
+    fn new(
+        style: Style,
+        detail: Detail,
+        interrupted: Arc<AtomicBool>,
+        out: Box<dyn Write + Send>,
+    ) -> Console {
+        let screen = Arc::new(Screen::new(style, detail, out));
+        let ticker =
+            (style != Style::Nothing).then(|| Ticker::start(Arc::clone(&screen), Arc::clone(&interrupted)));
+        Console { screen, interrupted, ticker }
+    }
+}
+
+impl Drop for Console {
+    fn drop(&mut self) {
+        self.ticker.take();
+        self.screen.clear();
+    }
+}
+
+impl Monitor for Console {
+    fn start(&self, phase: Phase, total: u64) {
+        self.screen.start(phase, total);
+    }
+
+    fn advance(&self, phase: Phase, done: u64, payload_bytes: u64) {
+        self.screen.advance(phase, done, payload_bytes);
+    }
+
+    fn finish(&self, phase: Phase) {
+        self.screen.finish(phase);
+    }
+
+    fn problem(&self, message: &str) {
+        self.screen.problem(message);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted.load(Relaxed)
+    }
+}
+
+/// The thread that draws; it ends when this is dropped.
+struct Ticker {
+    stop: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Ticker {
+    fn start(screen: Arc<Screen>, interrupted: Arc<AtomicBool>) -> Ticker {
+        let (stop, stopped) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            let mut announced = false;
+            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                if interrupted.load(Relaxed) && !announced {
+                    screen.say("stopping: interrupt once more to stop at once");
+                    announced = true;
+                }
+                screen.tick();
+            }
+        });
+        Ticker { stop: Some(stop), thread: Some(thread) }
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to hand over, and a panic in it was printed already.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Paper(Arc<Mutex<Vec<u8>>>);
+
+    impl Paper {
+        fn lines(&self) -> Vec<String> {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap().lines().map(String::from).collect()
+        }
+    }
+
+    impl Write for Paper {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn console(style: Style) -> (Console, Paper, Arc<AtomicBool>) {
+        let (paper, flag) = (Paper::default(), Arc::new(AtomicBool::new(false)));
+        let console = Console::new(style, Detail::Usual, Arc::clone(&flag), Box::new(paper.clone()));
+        (console, paper, flag)
+    }
+
+    #[test]
+    fn a_phase_ends_with_one_plain_line() {
+        let (console, paper, _) = console(Style::Lines);
+        console.start(Phase::Fetch, 3);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| console.advance(Phase::Fetch, 1, 1_000));
+            }
+        });
+        console.finish(Phase::Fetch);
+        let lines = paper.lines();
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0].starts_with("fetch  3 objects, 3.0 kB, in "), "{lines:?}");
+    }
+
+    #[test]
+    fn no_progress_still_prints_problems() {
+        let (console, paper, _) = console(Style::Nothing);
+        console.start(Phase::Scan, 3);
+        console.problem("a.jsonl: bad\u{1b}[31m line");
+        console.finish(Phase::Scan);
+        assert_eq!(paper.lines(), ["warning: a.jsonl: bad\\u{1b}[31m line"]);
+    }
+
+    #[test]
+    fn a_flood_of_problems_is_cut_off_once() {
+        let (console, paper, _) = console(Style::Nothing);
+        (0..20).for_each(|n| console.problem(&format!("number {n}")));
+        assert_eq!(paper.lines().len(), 20);
+        (20..100).for_each(|n| console.problem(&format!("number {n}")));
+        let lines = paper.lines();
+        assert_eq!(lines.len(), 21);
+        assert!(lines[20].contains("only counted in the report"), "{lines:?}");
+    }
+
+    #[test]
+    fn an_interruption_stops_the_run_and_is_announced_once() {
+        let (console, paper, flag) = console(Style::Lines);
+        assert!(console.check().is_ok());
+        flag.store(true, Relaxed);
+        assert!(console.check().is_err());
+        thread::sleep(4 * TICK);
+        assert_eq!(paper.lines().len(), 1, "{:?}", paper.lines());
+    }
+}

@@ -1,0 +1,146 @@
+//! How a run ended, as an exit code, and the sentence on stderr that says why.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use onepull::commands::materialize::{MaxErrors, Outcome, Unreadable};
+use onepull::monitor::Interrupted;
+
+use super::human::{printable, things};
+
+/// The ways a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything is accounted for.
+    Complete = 0,
+    Failed = 1,
+    Usage = 2,
+    /// Finished, but more is missing than was allowed.
+    Incomplete = 3,
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Says on stderr why a command has no report, and gives the code for it.
+pub fn explain(error: &anyhow::Error) -> Exit {
+    if let Some(usage) = error.downcast_ref::<clap::Error>() {
+        // A stderr that is gone takes no complaint either.
+        let _ = usage.print();
+        return Exit::Usage;
+    }
+    let (exit, message) = ending(error);
+    say(&message);
+    exit
+}
+
+/// The code for a command that has a report; if it is not 0, says on stderr why.
+pub fn judge(outcome: &Outcome, allowed: MaxErrors) -> Exit {
+    let reasons = shortfalls(outcome, allowed);
+    for reason in &reasons {
+        say(&format!("incomplete: {reason}"));
+    }
+    if reasons.is_empty() { Exit::Complete } else { Exit::Incomplete }
+}
+
+fn ending(error: &anyhow::Error) -> (Exit, String) {
+    if error.chain().any(|cause| cause.is::<Interrupted>()) {
+        let message = "interrupted: what is finished stays, the same command goes on from here";
+        (Exit::Interrupted, message.into())
+    } else {
+        (Exit::Failed, format!("error: {error:#}"))
+    }
+}
+
+fn say(message: &str) {
+    let _ = writeln!(io::stderr(), "{}", printable(message));
+}
+
+fn shortfalls(outcome: &Outcome, allowed: MaxErrors) -> Vec<String> {
+    let (errors, references, unreadable) = match outcome {
+        Outcome::Planned(plan) => (&plan.errors, plan.references, &plan.unreadable),
+        Outcome::Done(report) => (&report.errors, report.references, &report.unreadable),
+    };
+    let errors = errors.values().sum();
+    too_many(errors, references, allowed).into_iter().chain(unread(unreadable)).collect()
+}
+
+fn too_many(errors: u64, references: u64, allowed: MaxErrors) -> Option<String> {
+    let (exceeded, limit) = match allowed {
+        MaxErrors::Count(most) => (errors > most, most.to_string()),
+        MaxErrors::Percent(most) => (errors as f64 * 100.0 > most * references as f64, format!("{most}%")),
+    };
+    exceeded.then(|| {
+        format!(
+            "{} over {}, --max-errors allows {limit}",
+            things(errors, "error", "errors"),
+            things(references, "reference", "references")
+        )
+    })
+}
+
+fn unread(unreadable: &[Unreadable]) -> Option<String> {
+    let n = unreadable.len() as u64;
+    (n > 0).then(|| format!("{} could not be read", things(n, "manifest", "manifests")))
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::{Context as _, anyhow};
+    use onepull::commands::materialize::{PlanReport, Report};
+
+    use super::*;
+
+    fn shortfalls_of(references: u64, errors: u64, allowed: MaxErrors) -> Vec<String> {
+        let errors = if errors > 0 { [("not_found", errors)].into() } else { [].into() };
+        shortfalls(&Outcome::Done(Report { references, errors, ..Report::default() }), allowed)
+    }
+
+    #[test]
+    fn a_run_without_errors_is_complete() {
+        assert_eq!(shortfalls_of(10, 0, MaxErrors::Count(0)), [""; 0]);
+        assert_eq!(shortfalls_of(0, 0, MaxErrors::Percent(0.0)), [""; 0]);
+    }
+
+    #[test]
+    fn errors_up_to_the_limit_are_complete() {
+        assert_eq!(shortfalls_of(1000, 5, MaxErrors::Count(5)), [""; 0]);
+        assert_eq!(shortfalls_of(1000, 5, MaxErrors::Percent(0.5)), [""; 0]);
+        assert_eq!(
+            shortfalls_of(1000, 6, MaxErrors::Percent(0.5)),
+            ["6 errors over 1,000 references, --max-errors allows 0.5%"]
+        );
+        assert_eq!(
+            shortfalls_of(1000, 1, MaxErrors::Count(0)),
+            ["1 error over 1,000 references, --max-errors allows 0"]
+        );
+    }
+
+    #[test]
+    fn bad_rows_without_any_reference_are_still_errors() {
+        assert_eq!(shortfalls_of(0, 1, MaxErrors::Percent(50.0)).len(), 1);
+    }
+
+    #[test]
+    fn an_unreadable_manifest_is_never_complete() {
+        let unreadable = vec![Unreadable { path: "a.jsonl".into(), error: "gone".into() }];
+        let plan = Outcome::Planned(PlanReport { unreadable, ..PlanReport::default() });
+        assert_eq!(shortfalls(&plan, MaxErrors::Percent(100.0)), ["1 manifest could not be read"]);
+    }
+
+    #[test]
+    fn an_interruption_is_found_anywhere_in_the_chain() {
+        let error = Err::<(), _>(Interrupted).context("fetching").context("materializing").unwrap_err();
+        assert_eq!(ending(&error).0, Exit::Interrupted);
+    }
+
+    #[test]
+    fn a_failure_is_told_once_as_a_chain() {
+        let error = anyhow!("disk on fire").context("writing a.tar");
+        assert_eq!(ending(&error), (Exit::Failed, "error: writing a.tar: disk on fire".into()));
+    }
+}

@@ -1,0 +1,113 @@
+//! Numbers as people read them. Sizes are in [`super::size`].
+
+use std::borrow::Cow;
+
+use super::size;
+
+/// `1,582,193,028`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 manifest`, `1,963 objects`.
+pub fn things(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+/// `0.12 s`, `42.1 s`, `3 min 20 s`, `2 h 05 min`.
+pub fn seconds(s: f64) -> String {
+    let whole = s.round() as u64;
+    match s {
+        s if s < 9.995 => format!("{s:.2} s"),
+        s if s < 59.95 => format!("{s:.1} s"),
+        _ if whole < 3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// `4 s`, `3 min 20 s`: an estimate claims no more digits than it has.
+pub fn about(s: f64) -> String {
+    let s = s.ceil();
+    if s < 60.0 { format!("{s:.0} s") } else { seconds(s) }
+}
+
+/// `1,204 objects/s`; nothing when the time is too short to say.
+pub fn rate(n: u64, seconds: f64, unit: &str) -> Option<String> {
+    per_second(n, seconds).map(|n| format!("{} {unit}/s", count(n)))
+}
+
+/// `4.9 MB/s`; nothing when the time is too short to say, or there were no bytes.
+pub fn byte_rate(bytes: u64, seconds: f64) -> Option<String> {
+    per_second(bytes, seconds).filter(|_| bytes > 0).map(|bytes| format!("{}/s", size::show(bytes)))
+}
+
+/// The text with control characters spelled out: names in manifests and on disk may hold what a
+/// terminal would obey.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return text.into();
+    }
+    text.chars()
+        .flat_map(|c| {
+            let escaped = c.is_control().then(|| c.escape_default());
+            let plain = (!c.is_control()).then_some(c);
+            escaped.into_iter().flatten().chain(plain)
+        })
+        .collect()
+}
+
+fn per_second(n: u64, seconds: f64) -> Option<u64> {
+    (seconds >= 0.001).then(|| (n as f64 / seconds).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_thousands_separators() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(21_604), "21,604");
+        assert_eq!(count(1_582_193_028), "1,582,193,028");
+    }
+
+    #[test]
+    fn times_carry_the_unit_that_fits() {
+        assert_eq!(seconds(0.0), "0.00 s");
+        assert_eq!(seconds(9.999), "10.0 s");
+        assert_eq!(seconds(59.99), "1 min 00 s");
+        assert_eq!(seconds(200.2), "3 min 20 s");
+        assert_eq!(seconds(7_500.0), "2 h 05 min");
+    }
+
+    #[test]
+    fn estimates_are_in_whole_seconds() {
+        assert_eq!(about(3.2), "4 s");
+        assert_eq!(about(59.5), "1 min 00 s");
+        assert_eq!(about(200.0), "3 min 20 s");
+    }
+
+    #[test]
+    fn a_rate_over_no_time_is_not_said() {
+        assert_eq!(rate(10, 0.0, "rows"), None);
+        assert_eq!(rate(3_000, 2.0, "rows").as_deref(), Some("1,500 rows/s"));
+        assert_eq!(byte_rate(0, 2.0), None);
+        assert_eq!(byte_rate(9_800_000, 2.0).as_deref(), Some("4.9 MB/s"));
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(printable("plain ü"), "plain ü");
+        assert_eq!(printable("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
+        assert_eq!(printable("a\nb"), "a\\nb");
+    }
+}

@@ -1,0 +1,276 @@
+//! `onepull materialize` on the command line: its flags, what they mean, and the run.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::OsStringValueParser;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _};
+use onepull::commands::materialize::{
+    self, CacheMode, Compression, Existing, Format, ImageTokens, MaxErrors, OnError, Options, StopAfter,
+};
+use onepull::monitor::Monitor as _;
+
+use super::args::{Cli, Shared};
+use super::choices::{self, parser};
+use super::console::Console;
+use super::exit::{self, Exit};
+use super::{machine, output, render, size};
+
+pub const EXAMPLES: &str = "\
+Examples:
+  Fill in the images of a folder of JSONL manifests, as WebDataset shards:
+    onepull materialize manifests/ -o shards/
+
+  See what would be read, without reading it:
+    onepull materialize manifests/ --dry-run
+
+  Parquet in, Parquet out, at most one reference in a thousand may fail:
+    onepull materialize corpus.parquet -o out/ --max-errors 0.1% --report report.json
+
+  Manifests from elsewhere: nothing outside one folder is read, failed rows are left out:
+    onepull materialize *.jsonl -o out/ --root /data/images --allow /data/images --on-error drop-row";
+
+/// Fill the references of manifests in: every row that names an image gets its bytes
+///
+/// Counts the references first and fetches afterwards, so that every distinct payload is read from
+/// its source once, however many rows name it. One manifest gives one shard of the same name.
+/// Finished shards and fetched payloads are kept and reused, so a run that was stopped goes on
+/// where it stopped.
+#[derive(Debug, Args)]
+pub struct Flags {
+    /// Manifests: Parquet, JSONL or WebDataset tar files, or folders of them
+    ///
+    /// Folders are walked, files in them are taken in the order of their paths.
+    #[arg(value_name = "MANIFEST", required = true)]
+    manifests: Vec<PathBuf>,
+
+    /// Folder for the shards; required unless --dry-run is given
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Form of the shards [default: as the input; JSONL gives webdataset]
+    #[arg(long, help_heading = "Output", value_name = "FORM", value_parser = parser(choices::FORMATS))]
+    format: Option<Format>,
+
+    /// Stop after the plan and print it
+    #[arg(long, help_heading = "Output")]
+    dry_run: bool,
+
+    /// Write every shard again, also over files that onepull did not write
+    ///
+    /// Without it finished shards are reused, and files of others are refused.
+    #[arg(long, help_heading = "Output")]
+    overwrite: bool,
+
+    /// Codec of Parquet columns; payloads are stored as they are
+    #[arg(
+        long,
+        help_heading = "Output",
+        value_name = "CODEC",
+        default_value = "zstd",
+        value_parser = parser(choices::COMPRESSIONS)
+    )]
+    compression: Compression,
+
+    /// Payload per Parquet row group
+    ///
+    /// Sizes have a unit: 512kB, 100MB, 2GB are powers of 1000, 64MiB and 1.5GiB powers of 1024.
+    #[arg(
+        long,
+        help_heading = "Output",
+        value_name = "SIZE",
+        default_value = "100MB",
+        value_parser = parse_row_group_size
+    )]
+    row_group_size: u64,
+
+    /// What stands for an image in a WebDataset sample
+    #[arg(
+        long,
+        help_heading = "Output",
+        value_name = "FORM",
+        default_value = "member",
+        value_parser = parser(choices::IMAGE_TOKENS)
+    )]
+    image_tokens: ImageTokens,
+
+    /// Folder that relative paths in locators start from [default: the folder of their manifest]
+    #[arg(long, help_heading = "Sources", value_name = "DIR")]
+    root: Option<PathBuf>,
+
+    /// Read nothing outside PREFIX; may be repeated [default: no limit]
+    #[arg(long, help_heading = "Sources", value_name = "PREFIX")]
+    allow: Vec<PathBuf>,
+
+    /// Folder of the cache [default: onepull below the user's cache folder]
+    ///
+    /// The user's cache folder is $XDG_CACHE_HOME, or else ~/.cache.
+    #[arg(
+        long,
+        help_heading = "Cache",
+        value_name = "DIR",
+        env = "ONEPULL_CACHE",
+        value_parser = OsStringValueParser::new()
+    )]
+    cache: Option<OsString>,
+
+    /// Which payloads go through the cache
+    #[arg(
+        long,
+        help_heading = "Cache",
+        value_name = "MODE",
+        default_value = "always",
+        value_parser = parser(choices::CACHE_MODES)
+    )]
+    cache_mode: CacheMode,
+
+    /// What becomes of a row whose payload cannot be had
+    #[arg(
+        long,
+        help_heading = "Errors",
+        value_name = "WHAT",
+        default_value = "keep",
+        value_parser = parser(choices::ON_ERROR)
+    )]
+    on_error: OnError,
+
+    /// Errors to accept before the exit code is 3: a count, or a percentage of the references
+    #[arg(
+        long,
+        help_heading = "Errors",
+        value_name = "N|P%",
+        default_value = "0",
+        value_parser = choices::parse_max_errors
+    )]
+    max_errors: MaxErrors,
+
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Runs the command; an error means that there is no report.
+pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
+    let (jobs, remark) = flags.shared.jobs(machine::raise_open_files());
+    let options = flags.options(jobs)?;
+    output::check_report_path(&flags.shared)?;
+
+    let console = Console::open(&flags.shared)?;
+    if let Some(remark) = remark {
+        console.problem(&remark);
+    }
+    let outcome = materialize::run(&options, &console);
+    drop(console);
+
+    let outcome = outcome?;
+    output::deliver(&flags.shared, &outcome, || {
+        render::materialize::outcome(&outcome, options.output.as_deref(), flags.shared.detail())
+    })?;
+    Ok(exit::judge(&outcome, options.max_errors))
+}
+
+impl Flags {
+    fn options(&self, jobs: usize) -> Result<Options, clap::Error> {
+        if self.output.is_none() && !self.dry_run {
+            return Err(usage("-o/--output DIR is required unless --dry-run is given"));
+        }
+        // A variable that is set to nothing counts as not set.
+        let cache_dir = match self.cache.as_ref().filter(|folder| !folder.is_empty()) {
+            Some(folder) => folder.into(),
+            None => user_cache(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
+                .ok_or_else(|| usage("no cache folder: give --cache DIR, or set ONEPULL_CACHE or HOME"))?,
+        };
+        Ok(Options {
+            manifests: self.manifests.clone(),
+            output: self.output.clone(),
+            format: self.format,
+            cache_dir,
+            cache_mode: self.cache_mode,
+            on_error: self.on_error,
+            max_errors: self.max_errors,
+            root: self.root.clone(),
+            allow: self.allow.clone(),
+            stop_after: if self.dry_run { StopAfter::Plan } else { StopAfter::Shards },
+            existing: if self.overwrite { Existing::Overwrite } else { Existing::Keep },
+            compression: self.compression,
+            row_group_bytes: self.row_group_size,
+            image_tokens: self.image_tokens,
+            jobs,
+            memory: self.shared.memory(),
+        })
+    }
+}
+
+fn usage(message: &str) -> clap::Error {
+    let mut cli = Cli::command();
+    cli.build();
+    let command = cli.find_subcommand_mut("materialize").expect("it is a variant of `Command`");
+    command.error(ErrorKind::MissingRequiredArgument, message)
+}
+
+/// A relative `XDG_CACHE_HOME` is to be ignored, says the XDG base directory specification.
+fn user_cache(xdg_cache_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    let xdg = xdg_cache_home.map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let home = home.filter(|home| !home.is_empty()).map(|home| PathBuf::from(home).join(".cache"));
+    Some(xdg.or(home)?.join("onepull"))
+}
+
+fn parse_row_group_size(text: &str) -> Result<u64, String> {
+    match size::parse(text)? {
+        0 => Err("a row group holds at least 1B".into()),
+        bytes => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::args::Command;
+
+    fn options(flags: &[&str]) -> Result<Options, clap::Error> {
+        let line = ["onepull", "materialize", "in", "--cache", "cache"].iter().chain(flags);
+        let Command::Materialize(flags) = Cli::try_parse_from(line)?.command;
+        flags.options(3)
+    }
+
+    #[test]
+    fn defaults_are_the_documented_ones() {
+        let options = options(&["-o", "out"]).unwrap();
+        assert_eq!(options.format, None);
+        assert_eq!(options.cache_mode, CacheMode::Always);
+        assert_eq!(options.on_error, OnError::Keep);
+        assert_eq!(options.max_errors, MaxErrors::Count(0));
+        assert_eq!(options.stop_after, StopAfter::Shards);
+        assert_eq!(options.existing, Existing::Keep);
+        assert_eq!(options.compression, Compression::Zstd);
+        assert_eq!(options.row_group_bytes, 100_000_000);
+        assert_eq!(options.image_tokens, ImageTokens::Member);
+        assert_eq!(options.jobs, 3);
+    }
+
+    #[test]
+    fn output_is_required_unless_the_run_is_dry() {
+        let error = options(&[]).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains("required unless --dry-run"), "{error}");
+        assert_eq!(options(&["--dry-run"]).unwrap().stop_after, StopAfter::Plan);
+    }
+
+    #[test]
+    fn allow_may_be_repeated() {
+        let options = options(&["-o", "out", "--allow", "/a", "--allow", "/b"]).unwrap();
+        assert_eq!(options.allow, [PathBuf::from("/a"), PathBuf::from("/b")]);
+    }
+
+    #[test]
+    fn the_cache_is_below_the_users_cache_folder() {
+        let at =
+            |xdg: Option<&str>, home: Option<&str>| user_cache(xdg.map(Into::into), home.map(Into::into));
+        assert_eq!(at(Some("/x"), Some("/h")), Some("/x/onepull".into()));
+        assert_eq!(at(None, Some("/h")), Some("/h/.cache/onepull".into()));
+        assert_eq!(at(Some("relative"), Some("/h")), Some("/h/.cache/onepull".into()));
+        assert_eq!(at(Some(""), Some("")), None);
+    }
+}

@@ -1,0 +1,31 @@
+//! The binary's side: flags become options, a command runs, its report is printed, an exit code
+//! says how it ended.
+//!
+//! A command has one file here, named as the command, that holds its flags and their conversion;
+//! [`args`] lists the commands. Nothing below the library's `commands` sees a flag, and nothing
+//! but this folder writes to the terminal.
+
+mod args;
+mod choices;
+mod console;
+mod exit;
+mod human;
+mod machine;
+mod materialize;
+mod output;
+mod progress;
+mod render;
+mod screen;
+mod size;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+/// Runs the command line of this process.
+pub fn run() -> ExitCode {
+    let result = match args::Cli::parse().command {
+        args::Command::Materialize(flags) => materialize::run(&flags),
+    };
+    result.unwrap_or_else(|error| exit::explain(&error)).into()
+}

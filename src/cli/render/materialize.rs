@@ -1,0 +1,325 @@
+//! The report and the plan of `materialize` as text.
+
+use std::path::Path;
+
+use onepull::commands::materialize::{Outcome, PlanReport, Report, ShardReport};
+
+use super::table::Table;
+use super::{and, errors, objects, ratio, term, time, unreadable};
+use crate::cli::args::Detail;
+use crate::cli::human::{byte_rate, count, printable, rate, things};
+use crate::cli::size::show;
+
+/// The text of either report; each shard has its line if the detail is full.
+pub fn outcome(outcome: &Outcome, output: Option<&Path>, detail: Detail) -> String {
+    match outcome {
+        Outcome::Planned(plan) => planned(plan),
+        Outcome::Done(report) => done(report, output, detail),
+    }
+}
+
+fn done(r: &Report, output: Option<&Path>, detail: Detail) -> String {
+    let mut t = Table::default();
+    t.row(
+        "rows",
+        count(r.rows_in),
+        format!("in = {} out + {} dropped", count(r.rows_out), count(r.rows_dropped)),
+    );
+    image_rows(&mut t, r.references, r.no_locator, r.bad_locator, r.already_present);
+    t.row(
+        "references",
+        count(r.references),
+        format!("   = {} materialized + {} failed", count(r.materialized), count(r.failed)),
+    );
+    t.more(format!("   = {} + {}", objects(r.objects), things(r.duplicates, "duplicate", "duplicates")));
+    t.row(
+        "objects",
+        count(r.objects),
+        format!(
+            "   = {} + {} + {} failed{}",
+            things(r.cache.hits, "cache hit", "cache hits"),
+            things(r.source.reads, "source read", "source reads"),
+            count(r.failed_objects),
+            term(r.reused_objects, "in reused shards"),
+        ),
+    );
+    t.row("hit rate", ratio(r.hit_rate), format!("oracle {}", ratio(r.oracle_hit_rate)));
+    t.gap();
+    t.row("payloads", show(r.reference_bytes), format!("{} of them distinct", show(r.unique_bytes)));
+    t.row("source", show(r.source.bytes), source(r));
+    t.row(
+        "cache",
+        show(r.cache.bytes_read),
+        format!(
+            "read, {} written, mode {}; {}, {}, {} stored{}",
+            show(r.cache.bytes_written),
+            r.cache.mode,
+            things(r.cache.hits, "hit", "hits"),
+            things(r.cache.misses, "miss", "misses"),
+            count(r.cache.puts),
+            and(r.cache.put_failures, "not stored"),
+        ),
+    );
+    shards(&mut t, &r.shards, output, detail);
+    errors(&mut t, &r.errors);
+    unreadable(&mut t, &r.unreadable);
+    t.gap();
+    time(
+        &mut t,
+        &r.seconds,
+        &[
+            ("scan", r.seconds.scan, rate(r.rows_in, r.seconds.scan, "rows"), None),
+            ("group", r.seconds.group, rate(r.references, r.seconds.group, "references"), None),
+            (
+                "fetch",
+                r.seconds.fetch,
+                rate(r.source.reads, r.seconds.fetch, "objects"),
+                byte_rate(r.source.bytes, r.seconds.fetch),
+            ),
+            (
+                "write",
+                r.seconds.write,
+                rate(r.rows_out, r.seconds.write, "rows"),
+                byte_rate(r.reference_bytes, r.seconds.write),
+            ),
+        ],
+    );
+    for advice in &r.advice {
+        t.note(format!("note: {}", printable(advice)));
+    }
+    t.text()
+}
+
+fn planned(p: &PlanReport) -> String {
+    let mut t = Table::default();
+    t.row(
+        "rows",
+        count(p.rows_in),
+        format!("in {}; nothing is fetched or written", things(p.manifests, "manifest", "manifests")),
+    );
+    image_rows(&mut t, p.references, p.no_locator, p.bad_locator, p.already_present);
+    t.row(
+        "references",
+        count(p.references),
+        format!("= {} + {}", objects(p.objects), things(p.duplicates, "duplicate", "duplicates")),
+    );
+    t.row(
+        "objects",
+        count(p.objects),
+        format!(
+            "= {} in the cache + {} to fetch{}",
+            count(p.held),
+            count(p.fetch),
+            term(p.reused_objects, "in reused shards"),
+        ),
+    );
+    t.row("oracle", ratio(p.oracle_hit_rate), "hit rate with one source read per object");
+    t.gap();
+    t.row("to fetch", show(p.fetch_bytes), sized(p));
+    t.row(
+        "requests",
+        count(p.requests),
+        format!("at most, to {}", things(p.source_files, "source file", "source files")),
+    );
+    t.row("cache", show(p.held_bytes), format!("held, {}", objects(p.held)));
+    t.row("shards", count(p.shards), format!("to write{}", and(p.shards_reused, "reused")));
+    errors(&mut t, &p.errors);
+    unreadable(&mut t, &p.unreadable);
+    t.gap();
+    time(
+        &mut t,
+        &p.seconds,
+        &[
+            ("scan", p.seconds.scan, rate(p.rows_in, p.seconds.scan, "rows"), None),
+            ("group", p.seconds.group, rate(p.references, p.seconds.group, "references"), None),
+        ],
+    );
+    t.text()
+}
+
+/// Says nothing where every image row without payload is a reference.
+fn image_rows(t: &mut Table, references: u64, no_locator: u64, bad_locator: u64, present: u64) {
+    if no_locator + bad_locator + present > 0 {
+        t.row(
+            "image rows",
+            count(references + no_locator + bad_locator + present),
+            format!(
+                "   = {}{}{}{}",
+                things(references, "reference", "references"),
+                term(no_locator, "without locator"),
+                term(bad_locator, "with a bad locator"),
+                term(present, "with their payload already"),
+            ),
+        );
+    }
+}
+
+fn source(r: &Report) -> String {
+    format!(
+        "in {}, {}{}{}",
+        things(r.source.requests, "request", "requests"),
+        things(r.source.reads, "object", "objects"),
+        and(r.source.rereads, "read again"),
+        and(r.source.retries, "retried"),
+    )
+}
+
+fn sized(p: &PlanReport) -> String {
+    match p.fetch_sized {
+        sized if sized == p.fetch => objects(p.fetch),
+        0 => format!("known; none of {} says its size", objects(p.fetch)),
+        sized => format!("known of {} of {}", count(sized), objects(p.fetch)),
+    }
+}
+
+fn shards(t: &mut Table, shards: &[ShardReport], output: Option<&Path>, detail: Detail) {
+    let bytes = shards.iter().map(|shard| shard.bytes).sum();
+    let reused = shards.iter().filter(|shard| shard.reused).count() as u64;
+    let folder = output.map(|folder| format!(" in {}", printable(&folder.display().to_string())));
+    t.row(
+        "shards",
+        count(shards.len() as u64),
+        format!("{}{}{}", show(bytes), folder.unwrap_or_default(), and(reused, "reused")),
+    );
+    for shard in shards.iter().filter(|_| detail == Detail::Full) {
+        t.more(format!(
+            "{}  {}, {}, {}{}",
+            printable(&shard.path),
+            things(shard.rows, "row", "rows"),
+            things(shard.references, "reference", "references"),
+            show(shard.bytes),
+            if shard.reused { ", reused" } else { "" },
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use onepull::commands::materialize::{CacheReport, Seconds, SourceReport, Unreadable};
+
+    use super::*;
+
+    fn report() -> Report {
+        let shard = |path: &str, reused| ShardReport {
+            path: path.into(),
+            rows: 10_802,
+            references: 3_392,
+            bytes: 85_000_000,
+            reused,
+            ..ShardReport::default()
+        };
+        Report {
+            rows_in: 21_604,
+            rows_out: 21_604,
+            references: 6_785,
+            objects: 1_963,
+            duplicates: 4_822,
+            materialized: 6_785,
+            hit_rate: 0.710685,
+            oracle_hit_rate: 0.710685,
+            cache: CacheReport {
+                mode: "always",
+                misses: 1_963,
+                puts: 1_963,
+                bytes_read: 168_100_000,
+                bytes_written: 48_700_000,
+                ..CacheReport::default()
+            },
+            source: SourceReport {
+                reads: 1_963,
+                requests: 212,
+                bytes: 48_700_000,
+                ..SourceReport::default()
+            },
+            unique_bytes: 48_700_000,
+            reference_bytes: 168_100_000,
+            shards: vec![shard("a.tar", false), shard("b.tar", true)],
+            seconds: Seconds { scan: 0.1, group: 0.0, fetch: 1.5, write: 2.0, total: 3.61 },
+            ..Report::default()
+        }
+    }
+
+    #[test]
+    fn a_report_shows_its_identities() {
+        let text = done(&report(), Some(Path::new("out")), Detail::Usual);
+        assert_eq!(
+            text,
+            "\
+rows          21,604  in = 21,604 out + 0 dropped
+references     6,785     = 6,785 materialized + 0 failed
+                         = 1,963 objects + 4,822 duplicates
+objects        1,963     = 0 cache hits + 1,963 source reads + 0 failed
+hit rate    0.710685  oracle 0.710685
+
+payloads    168.1 MB  48.7 MB of them distinct
+source       48.7 MB  in 212 requests, 1,963 objects
+cache       168.1 MB  read, 48.7 MB written, mode always; 0 hits, 1,963 misses, 1,963 stored
+shards             2  170.0 MB in out, 1 reused
+
+time          3.61 s  scan   0.10 s  216,040 rows/s
+                      group  0.00 s
+                      fetch  1.50 s  1,309 objects/s  32.5 MB/s
+                      write  2.00 s  10,802 rows/s  84.0 MB/s
+"
+        );
+    }
+
+    #[test]
+    fn what_went_wrong_is_listed_by_class_most_first() {
+        let report = Report {
+            no_locator: 3,
+            errors: [("io", 2), ("not_found", 12)].into(),
+            unreadable: vec![Unreadable { path: "x.parquet".into(), error: "not\u{7} Parquet".into() }],
+            advice: vec!["the cache is slower than the source".into()],
+            ..report()
+        };
+        let text = done(&report, None, Detail::Full);
+        for line in [
+            "image rows     6,788     = 6,785 references + 3 without locator",
+            "errors            14  12 not_found\n                      2 io",
+            "unreadable         1  x.parquet: not\\u{7} Parquet",
+            "                      b.tar  10,802 rows, 3,392 references, 85.0 MB, reused",
+            "note: the cache is slower than the source",
+        ] {
+            assert!(text.contains(line), "{line}\nis not in\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_plan_says_what_would_be_read() {
+        let plan = PlanReport {
+            manifests: 2,
+            rows_in: 30,
+            references: 20,
+            objects: 10,
+            duplicates: 10,
+            oracle_hit_rate: 0.5,
+            held: 4,
+            held_bytes: 4_000,
+            fetch: 6,
+            fetch_bytes: 5_000,
+            fetch_sized: 5,
+            requests: 3,
+            source_files: 1,
+            shards: 2,
+            ..PlanReport::default()
+        };
+        assert_eq!(
+            planned(&plan),
+            "\
+rows              30  in 2 manifests; nothing is fetched or written
+references        20  = 10 objects + 10 duplicates
+objects           10  = 4 in the cache + 6 to fetch
+oracle      0.500000  hit rate with one source read per object
+
+to fetch      5.0 kB  known of 5 of 6 objects
+requests           3  at most, to 1 source file
+cache         4.0 kB  held, 4 objects
+shards             2  to write
+
+time          0.00 s  scan   0.00 s
+                      group  0.00 s
+"
+        );
+    }
+}

@@ -1,0 +1,341 @@
+//! Rows of one manifest become chunks: payloads filled in, faults noted, rows dropped as told.
+//!
+//! A chunk ends after the row with which its distinct payloads reach the size asked for, or with
+//! the sample of that row where samples must stay together. Nothing else decides, so that the
+//! same rows give the same chunks at any number of threads.
+
+use std::collections::{BTreeMap, HashMap};
+
+use arrow_array::{Array, BooleanArray, LargeStringArray, RecordBatch};
+use arrow_select::filter::filter_record_batch;
+use bytes::Bytes;
+
+use super::load::Loader;
+use super::options::OnError;
+use crate::corpus::rows::{self, Need, Payloads, Rows};
+use crate::corpus::shard::{Chunk, Filled};
+use crate::corpus::{Base, Key, key};
+use crate::fault::{Class, Fault};
+use crate::frame;
+use crate::grouping::Object;
+
+/// Payload bytes that are loaded together, by estimate.
+const LOT_BYTES: u64 = 32 << 20;
+
+/// What an object of unknown size is taken for while a lot is put together.
+const GUESS_BYTES: u64 = 1 << 20;
+
+/// A row group of more rows than this helps nobody, however small its payloads are.
+const MAX_ROWS: usize = 100_000;
+
+/// Text and other columns of one chunk, bytes.
+const MAX_TABLE_BYTES: u64 = 256 << 20;
+
+/// Where a chunk may end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    AfterAnyRow,
+    AfterSamples,
+}
+
+/// How to make chunks.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    pub bytes: u64,
+    pub cut: Cut,
+    pub on_error: OnError,
+}
+
+/// What became of the rows of a shard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    pub rows_out: u64,
+    pub rows_dropped: u64,
+    pub materialized: u64,
+    pub materialized_bytes: u64,
+    /// Failed references, by class.
+    pub failed: BTreeMap<Class, u64>,
+}
+
+/// Takes rows, gives chunks.
+pub struct Chunker<'a> {
+    loader: &'a Loader<'a>,
+    base: &'a Base,
+    rule: Rule,
+    chunk: Chunk,
+    /// Bytes of the distinct payloads, and of the tables, of the chunk.
+    bytes: u64,
+    table_bytes: u64,
+    /// Payloads of the chunk by object and frame.
+    known: HashMap<(Key, Option<u32>), Result<u32, Fault>>,
+    /// Sample of the last row of the chunk.
+    sample: Option<String>,
+    pub outcome: Outcome,
+}
+
+/// What a row waits for.
+enum Waiting {
+    Done(Filled),
+    /// The object at this place of the lot, and which frame of it.
+    Object(Key, Option<u32>),
+}
+
+impl<'a> Chunker<'a> {
+    pub fn new(loader: &'a Loader<'a>, base: &'a Base, rule: Rule) -> Chunker<'a> {
+        Chunker {
+            loader,
+            base,
+            rule,
+            chunk: Chunk::default(),
+            bytes: 0,
+            table_bytes: 0,
+            known: HashMap::new(),
+            sample: None,
+            outcome: Outcome::default(),
+        }
+    }
+
+    /// Adds rows; `emit` gets every chunk that is complete.
+    pub fn push(
+        &mut self,
+        rows: &Rows,
+        emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        self.outcome.rows_dropped += rows.bad.len() as u64;
+        let samples = match self.rule.cut {
+            Cut::AfterSamples => Some(rows::text_column(&rows.table, rows::SAMPLE_ID)?),
+            Cut::AfterAnyRow => None,
+        };
+        let (waiting, objects) = self.needs(rows)?;
+        let mut start = 0;
+        while start < rows.len() {
+            let end = start + self.lot(&waiting[start..], &objects);
+            let payloads = self.load(&waiting[start..end], &objects)?;
+            self.append(rows, start, &waiting[start..end], &payloads, &objects, samples.as_ref(), emit)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Emits what is left.
+    pub fn finish(&mut self, emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        self.end_chunk(emit)
+    }
+
+    fn needs(&self, rows: &Rows) -> anyhow::Result<(Vec<Waiting>, HashMap<Key, Object>)> {
+        let mut waiting = Vec::with_capacity(rows.len());
+        let mut objects = HashMap::new();
+        let mut record = Vec::new();
+        rows.needs(|_, need| {
+            waiting.push(match need {
+                Need::Nothing | Need::Present => Waiting::Done(Filled::Untouched),
+                Need::NoLocator => Waiting::Done(Filled::Failed(
+                    "no_locator: the row does not say where its payload is".into(),
+                )),
+                Need::BadLocator(fault) => Waiting::Done(Filled::Failed(fault.to_string())),
+                Need::Payload(locator) => match self.base.resolve(&locator, &mut record) {
+                    Err(fault) => Waiting::Done(Filled::Failed(fault.to_string())),
+                    Ok(canonical) => {
+                        let key = key::key(&record[..canonical]);
+                        objects.entry(key).or_insert_with(|| Object {
+                            record: record.as_slice().into(),
+                            canonical: canonical as u32,
+                            count: 1,
+                            wanted: true,
+                        });
+                        Waiting::Object(key, locator.frame)
+                    }
+                },
+            });
+            Ok(())
+        })?;
+        Ok((waiting, objects))
+    }
+
+    /// How many of the rows are loaded together: at least one.
+    fn lot(&self, waiting: &[Waiting], objects: &HashMap<Key, Object>) -> usize {
+        let mut bytes = 0;
+        for (count, row) in waiting.iter().enumerate() {
+            if let Waiting::Object(key, frame) = row
+                && !self.known.contains_key(&(*key, *frame))
+            {
+                bytes += self.loader.expected_bytes(key, &objects[key]).unwrap_or(GUESS_BYTES);
+            }
+            if bytes > LOT_BYTES {
+                return count.max(1);
+            }
+        }
+        waiting.len()
+    }
+
+    /// Loads the objects of a lot that the chunk does not have yet.
+    fn load(
+        &self,
+        waiting: &[Waiting],
+        objects: &HashMap<Key, Object>,
+    ) -> anyhow::Result<HashMap<Key, Result<Bytes, Fault>>> {
+        let mut wanted: Vec<(Key, Object)> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        for row in waiting {
+            if let Waiting::Object(key, frame) = row
+                && !self.known.contains_key(&(*key, *frame))
+                && seen.insert(*key)
+            {
+                wanted.push((*key, objects[key].clone()));
+            }
+        }
+        let loaded = self.loader.load(&wanted)?;
+        Ok(wanted.into_iter().map(|(key, _)| key).zip(loaded).collect())
+    }
+
+    fn append(
+        &mut self,
+        rows: &Rows,
+        start: usize,
+        waiting: &[Waiting],
+        payloads: &HashMap<Key, Result<Bytes, Fault>>,
+        objects: &HashMap<Key, Object>,
+        samples: Option<&LargeStringArray>,
+        emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let mut piece = start;
+        let row_bytes = table_bytes(&rows.table) / rows.len() as u64;
+        for (offset, row) in waiting.iter().enumerate() {
+            let at = start + offset;
+            let sample = samples.map(|samples| samples.value(at));
+            let new_sample = sample.is_some() && self.sample.as_deref() != sample;
+            let full = self.bytes >= self.rule.bytes
+                || self.chunk.rows.len() >= MAX_ROWS
+                || self.table_bytes >= MAX_TABLE_BYTES;
+            if full && (new_sample || self.rule.cut == Cut::AfterAnyRow) {
+                self.add_table(&rows.table, piece, at);
+                piece = at;
+                self.end_chunk(emit)?;
+            }
+            if new_sample {
+                self.sample = sample.map(str::to_owned);
+            }
+            let filled = match row {
+                Waiting::Done(Filled::Untouched) => self.carry(&rows.payloads, at),
+                Waiting::Done(filled) => filled.clone(),
+                Waiting::Object(key, frame) => self.fill(*key, *frame, payloads, objects)?,
+            };
+            self.chunk.rows.push(filled);
+            self.table_bytes += row_bytes;
+        }
+        self.add_table(&rows.table, piece, start + waiting.len());
+        Ok(())
+    }
+
+    /// A row that needs nothing keeps the payload it has.
+    fn carry(&mut self, payloads: &Payloads, row: usize) -> Filled {
+        match payloads {
+            Payloads::Some(values) if values.is_valid(row) => {
+                let payload = Bytes::copy_from_slice(values.value(row));
+                Filled::Carried(self.add_payload(payload))
+            }
+            _ => Filled::Untouched,
+        }
+    }
+
+    fn fill(
+        &mut self,
+        key: Key,
+        frame: Option<u32>,
+        payloads: &HashMap<Key, Result<Bytes, Fault>>,
+        objects: &HashMap<Key, Object>,
+    ) -> anyhow::Result<Filled> {
+        if !self.known.contains_key(&(key, frame)) {
+            let payload = match payloads.get(&key) {
+                Some(payload) => payload.clone(),
+                // It was part of the chunk when the lot was loaded, and that chunk has ended since.
+                None => self.loader.load_one(key, &objects[&key])?,
+            };
+            let payload = match frame {
+                Some(index) => payload.and_then(|whole| frame::extract(&whole, index)),
+                None => payload,
+            };
+            let known = payload.map(|payload| self.add_payload(payload));
+            self.known.insert((key, frame), known);
+        }
+        Ok(match &self.known[&(key, frame)] {
+            Ok(index) => {
+                self.outcome.materialized += 1;
+                self.outcome.materialized_bytes += self.chunk.payloads[*index as usize].len() as u64;
+                Filled::Materialized(*index)
+            }
+            Err(fault) => {
+                *self.outcome.failed.entry(fault.class).or_default() += 1;
+                Filled::Failed(fault.to_string())
+            }
+        })
+    }
+
+    fn add_payload(&mut self, payload: Bytes) -> u32 {
+        self.bytes += payload.len() as u64;
+        self.chunk.payloads.push(payload);
+        (self.chunk.payloads.len() - 1) as u32
+    }
+
+    fn add_table(&mut self, table: &RecordBatch, start: usize, end: usize) {
+        if start == end {
+            return;
+        }
+        self.chunk.tables.push(table.slice(start, end - start));
+    }
+
+    fn end_chunk(&mut self, emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let mut chunk = std::mem::take(&mut self.chunk);
+        self.known.clear();
+        (self.bytes, self.table_bytes) = (0, 0);
+        let before = chunk.rows.len();
+        drop_rows(&mut chunk, self.rule.on_error)?;
+        self.outcome.rows_dropped += (before - chunk.rows.len()) as u64;
+        self.outcome.rows_out += chunk.rows.len() as u64;
+        if chunk.rows.is_empty() { Ok(()) } else { emit(&chunk) }
+    }
+}
+
+fn table_bytes(table: &RecordBatch) -> u64 {
+    let columns = table.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0));
+    columns.sum::<usize>() as u64
+}
+
+/// Takes out the rows that are not to be written.
+fn drop_rows(chunk: &mut Chunk, on_error: OnError) -> anyhow::Result<()> {
+    let failed = |row: &Filled| matches!(row, Filled::Failed(_));
+    if on_error == OnError::Keep || on_error == OnError::Fail || !chunk.rows.iter().any(failed) {
+        return Ok(());
+    }
+    let mut keep: Vec<bool> = chunk.rows.iter().map(|row| !failed(row)).collect();
+    if on_error == OnError::DropSample {
+        spread_over_samples(chunk, &mut keep)?;
+    }
+    let mut start = 0;
+    for table in &mut chunk.tables {
+        let mask = BooleanArray::from(keep[start..start + table.num_rows()].to_vec());
+        start += table.num_rows();
+        *table = filter_record_batch(table, &mask)?;
+    }
+    let mut keep = keep.into_iter();
+    chunk.rows.retain(|_| keep.next().expect("one for each row"));
+    Ok(())
+}
+
+/// A sample of which one row goes, goes.
+fn spread_over_samples(chunk: &Chunk, keep: &mut [bool]) -> anyhow::Result<()> {
+    let mut samples = Vec::with_capacity(keep.len());
+    for table in &chunk.tables {
+        let ids = rows::text_column(table, rows::SAMPLE_ID)?;
+        samples.extend((0..ids.len()).map(|row| ids.value(row).to_owned()));
+    }
+    let mut start = 0;
+    for sample in samples.chunk_by(|a, b| a == b) {
+        let rows = &mut keep[start..start + sample.len()];
+        if rows.contains(&false) {
+            rows.fill(false);
+        }
+        start += sample.len();
+    }
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! The objects that could not be had, and why.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{PoisonError, RwLock};
+
+use super::options::OnError;
+use crate::corpus::Key;
+use crate::fault::Fault;
+use crate::monitor::Monitor;
+
+/// The failed objects of a run. A run that must not fail ends at the first one.
+pub struct Failures {
+    faults: RwLock<HashMap<Key, Fault>>,
+    on_error: OnError,
+}
+
+/// The error of a run that was told to fail on the first fault.
+#[derive(Debug)]
+pub struct Refused(pub String);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (--on-error fail)", self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl Failures {
+    pub fn new(on_error: OnError) -> Failures {
+        Failures { faults: RwLock::default(), on_error }
+    }
+
+    /// Notes that the object cannot be had; the first time, the monitor is told.
+    pub fn insert(&self, key: Key, fault: Fault, monitor: &dyn Monitor) {
+        let mut faults = self.faults.write().unwrap_or_else(PoisonError::into_inner);
+        faults.entry(key).or_insert_with(|| {
+            monitor.problem(&fault.to_string());
+            fault
+        });
+    }
+
+    pub fn get(&self, key: &Key) -> Option<Fault> {
+        self.faults.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    pub fn len(&self) -> u64 {
+        self.faults.read().unwrap_or_else(PoisonError::into_inner).len() as u64
+    }
+
+    /// An error once the run must end because of a fault.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let faults = self.faults.read().unwrap_or_else(PoisonError::into_inner);
+        match faults.values().next() {
+            Some(fault) if self.on_error == OnError::Fail => Err(Refused(fault.to_string()).into()),
+            _ => Ok(()),
+        }
+    }
+}

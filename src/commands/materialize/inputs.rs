@@ -1,0 +1,186 @@
+//! From paths on the command line to manifests that can be read and shards that can be written.
+//!
+//! Everything that can be refused is refused here, before anything is fetched.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+
+use super::options::{Compression, Format, Options};
+use super::report::Unreadable;
+use crate::corpus::Base;
+use crate::corpus::manifest::{self, Kind, Manifest};
+use crate::corpus::read::{self, Outline, Piece};
+use crate::corpus::rows::{self, Columns};
+use crate::corpus::shard::parquet::{Codec, JsonFields, Layout};
+use crate::corpus::shard::webdataset;
+
+/// A manifest and the shard it becomes.
+pub struct Input {
+    pub manifest: Manifest,
+    pub outline: Outline,
+    pub base: Base,
+    pub format: Format,
+    /// Path of the shard below the output folder.
+    pub shard: PathBuf,
+}
+
+/// All manifests of a run.
+pub struct Inputs {
+    pub readable: Vec<Input>,
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// Finds and opens all manifests.
+///
+/// Fails when an input does not exist, when two manifests would become one shard, and when the
+/// folders of input, output and cache lie inside one another.
+pub fn find(options: &Options) -> anyhow::Result<Inputs> {
+    keep_folders_apart(options)?;
+    let exclude: Vec<PathBuf> = options.output.iter().cloned().collect();
+    let mut inputs = Inputs { readable: Vec::new(), unreadable: Vec::new() };
+    for manifest in manifest::discover(&options.manifests, &exclude)? {
+        match open(options, manifest.clone()) {
+            Ok(input) => inputs.readable.push(input),
+            Err(error) => inputs.unreadable.push(Unreadable::new(&manifest.path, &error)),
+        }
+    }
+    refuse_collisions(&inputs.readable, options)?;
+    Ok(inputs)
+}
+
+fn open(options: &Options, manifest: Manifest) -> anyhow::Result<Input> {
+    let outline = read::outline(&manifest)?;
+    let format = options.format.unwrap_or(match outline.kind {
+        Kind::Parquet => Format::Parquet,
+        Kind::Jsonl(_) => Format::WebDataset,
+    });
+    if let (Format::WebDataset, Some(schema)) = (format, &outline.schema) {
+        webdataset::check_schema(schema).with_context(|| manifest.path.display().to_string())?;
+    }
+    let folder = options.root.as_deref().unwrap_or(manifest.folder());
+    let base =
+        Base::new(folder).with_context(|| format!("cannot resolve the folder {}", folder.display()))?;
+    let ending = match format {
+        Format::Parquet => "parquet",
+        Format::WebDataset => "tar",
+    };
+    let mut shard = manifest.name.clone().into_os_string();
+    shard.push(".");
+    shard.push(ending);
+    Ok(Input { manifest, outline, base, format, shard: shard.into() })
+}
+
+fn refuse_collisions(inputs: &[Input], options: &Options) -> anyhow::Result<()> {
+    let mut seen: HashMap<&Path, &Path> = HashMap::new();
+    for input in inputs {
+        if let Some(other) = seen.insert(&input.shard, &input.manifest.path) {
+            bail!(
+                "{} and {} would both become the shard {}; give their common folder instead, or run them apart",
+                other.display(),
+                input.manifest.path.display(),
+                input.shard.display()
+            );
+        }
+        let Some(output) = &options.output else { continue };
+        let shard = real(&output.join(&input.shard));
+        if inputs.iter().any(|other| real(&other.manifest.path) == shard) {
+            bail!("the shard {} would replace a manifest; choose another --output", shard.display());
+        }
+    }
+    Ok(())
+}
+
+/// A cache inside a folder that is read or written would be taken for data.
+fn keep_folders_apart(options: &Options) -> anyhow::Result<()> {
+    let cache = real(&options.cache_dir);
+    let inputs = options.manifests.iter().filter(|path| path.is_dir()).map(|path| (path, "input"));
+    for (folder, what) in inputs.chain(options.output.iter().map(|path| (path, "output"))) {
+        let folder = real(folder);
+        if cache.starts_with(&folder) {
+            bail!(
+                "the cache {} lies inside the {what} folder {}; choose another --cache",
+                cache.display(),
+                folder.display()
+            );
+        }
+        if what == "output" && folder.starts_with(&cache) {
+            bail!(
+                "the output folder {} lies inside the cache {}; choose another --output",
+                folder.display(),
+                cache.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The path without symlinks, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut missing = Vec::new();
+    let mut existing = absolute.as_path();
+    loop {
+        if let Ok(found) = existing.canonicalize() {
+            return missing.iter().rev().fold(found, |path, name| path.join(name));
+        }
+        match (existing.parent(), existing.file_name()) {
+            (Some(parent), Some(name)) => {
+                missing.push(name);
+                existing = parent;
+            }
+            _ => return absolute,
+        }
+    }
+}
+
+/// The layouts of Parquet shards: of each manifest its own columns, of all JSONL manifests one.
+pub fn layouts(inputs: &[Input], options: &Options) -> anyhow::Result<Vec<Option<Layout>>> {
+    let codec = match options.compression {
+        Compression::None => Codec::None,
+        Compression::Snappy => Codec::Snappy,
+        Compression::Lz4 => Codec::Lz4,
+        Compression::Zstd => Codec::Zstd,
+    };
+    let jsonl: Vec<&Input> =
+        inputs.iter().filter(|i| i.format == Format::Parquet && i.outline.schema.is_none()).collect();
+    let json_fields = if jsonl.is_empty() { None } else { Some(Arc::new(json_fields(&jsonl)?)) };
+    let layout = |input: &Input| match (input.format, &input.outline.schema, &json_fields) {
+        (Format::WebDataset, _, _) => None,
+        (Format::Parquet, Some(schema), _) => Some(Layout::of_parquet(schema, codec)),
+        (Format::Parquet, None, fields) => {
+            let fields = fields.clone().expect("inferred above for JSONL manifests");
+            Some(Layout::of_jsonl(fields, codec))
+        }
+    };
+    Ok(inputs.iter().map(layout).collect())
+}
+
+/// Looks at every row for the types of its other fields. Damaged manifests are met again, and
+/// reported, when their references are read.
+fn json_fields(inputs: &[&Input]) -> anyhow::Result<JsonFields> {
+    let (objects, found) = std::sync::mpsc::sync_channel(64);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            for input in inputs {
+                let each = &mut |rows: rows::Rows| {
+                    let fields = rows::optional_text_column(&rows.table, rows::JSON_FIELDS)?;
+                    for object in fields.iter().flatten() {
+                        objects.send(Ok(object.to_owned()))?;
+                    }
+                    Ok(())
+                };
+                let _ = read::read(&input.manifest, input.outline.kind, Piece::All, Columns::All, each);
+            }
+        });
+        JsonFields::infer(found.into_iter())
+    })
+}
+
+impl Unreadable {
+    pub fn new(path: &Path, error: &anyhow::Error) -> Unreadable {
+        Unreadable { path: path.display().to_string(), error: format!("{error:#}") }
+    }
+}

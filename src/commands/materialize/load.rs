@@ -1,0 +1,153 @@
+//! Gives rows their payloads: from the cache, or from the source where the cache fails.
+//!
+//! Of several threads that miss one entry, one reads the source and stores the entry again; the
+//! others then find it in the cache.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use super::counters::Counter;
+use super::fetch::Run;
+use crate::cache::Lookup;
+use crate::cache::flight::Flight;
+use crate::corpus::{Key, Target, key};
+use crate::fault::{Class, Fault};
+use crate::grouping::Object;
+use crate::plan;
+
+/// Loads payloads for the threads that write shards.
+pub struct Loader<'a> {
+    run: &'a Run<'a>,
+    flight: Flight,
+    /// Objects read from their source for a row: more than once only when no cache keeps them.
+    read: Mutex<HashSet<Key>>,
+    /// Objects whose entry is not what it says.
+    damaged: Mutex<HashSet<Key>>,
+}
+
+impl<'a> Loader<'a> {
+    pub fn new(run: &'a Run<'a>) -> Loader<'a> {
+        Loader { run, flight: Flight::default(), read: Mutex::default(), damaged: Mutex::default() }
+    }
+
+    /// Distinct objects that were read from their source for a row.
+    pub fn distinct_reads(&self) -> u64 {
+        lock(&self.read).len() as u64
+    }
+
+    /// The payloads of `objects`, which are distinct, in their order.
+    ///
+    /// Fails only when the run is to stop.
+    pub fn load(&self, objects: &[(Key, Object)]) -> anyhow::Result<Vec<Result<Bytes, Fault>>> {
+        let mut found: Vec<Option<Bytes>> =
+            self.run.pool.install(|| objects.par_iter().map(|(key, _)| self.look_up(key)).collect());
+        let mut missing: Vec<usize> = (0..objects.len()).filter(|&at| found[at].is_none()).collect();
+        while !missing.is_empty() {
+            missing.retain(|&at| self.run.failures.get(&objects[at].0).is_none());
+            missing = self.read_source(objects, &missing, &mut found)?;
+        }
+        let outcome = found.into_iter().zip(objects).map(|(payload, (key, _))| match payload {
+            Some(payload) => Ok(payload),
+            None => Err(self.run.failures.get(key).unwrap_or_else(|| Fault::new(Class::Io, "not read"))),
+        });
+        Ok(outcome.collect())
+    }
+
+    /// [`Loader::load`] for a single object.
+    pub fn load_one(&self, key: Key, object: &Object) -> anyhow::Result<Result<Bytes, Fault>> {
+        let mut loaded = self.load(&[(key, object.clone())])?;
+        Ok(loaded.pop().expect("one result for one object"))
+    }
+
+    /// How long the payload will be, where locator or cache say it, in bytes.
+    pub fn expected_bytes(&self, key: &Key, object: &Object) -> Option<u64> {
+        match key::decode(object.canonical(), &[]).1 {
+            Target::Range { size, .. } => Some(size),
+            Target::Whole | Target::Member(_) => self.run.cache?.held(key),
+        }
+    }
+
+    fn look_up(&self, key: &Key) -> Option<Bytes> {
+        let cache = self.run.cache?;
+        let counters = self.run.counters;
+        match counters.timed(Counter::LookupNanos, || cache.lookup(key)) {
+            Lookup::Hit(payload) => {
+                counters.add(Counter::Lookups, 1);
+                counters.add(Counter::LookupBytes, payload.len() as u64);
+                Some(payload)
+            }
+            Lookup::Absent => None,
+            Lookup::Damaged { length } => {
+                if lock(&self.damaged).insert(*key) {
+                    // The plan counted the length that the file claimed.
+                    counters.add(Counter::UniqueBytes, length.wrapping_neg());
+                    let what = format!("cache entry {key} is damaged; its object is fetched again");
+                    self.run.monitor.problem(&what);
+                }
+                None
+            }
+        }
+    }
+
+    /// Counts an object that was read from its source for a row.
+    fn count_read(&self, key: Key, payload: &Bytes) {
+        self.run.counters.add(Counter::ReadForRow, 1);
+        let first = lock(&self.read).insert(key);
+        // The bytes of other objects were counted when they were fetched or found in the cache.
+        if first && (self.run.cache.is_none() || lock(&self.damaged).contains(&key)) {
+            self.run.counters.add(Counter::UniqueBytes, payload.len() as u64);
+        }
+    }
+
+    /// Reads those of `missing` that no other thread is reading, waits for the others, and
+    /// returns what is still to be had.
+    fn read_source(
+        &self,
+        objects: &[(Key, Object)],
+        missing: &[usize],
+        found: &mut [Option<Bytes>],
+    ) -> anyhow::Result<Vec<usize>> {
+        let (mut mine, mut others) = (Vec::new(), Vec::new());
+        let mut leads = Vec::new();
+        for &at in missing {
+            if self.run.cache.is_none() {
+                // Nobody could find what another thread has read.
+                mine.push(at);
+                continue;
+            }
+            match self.flight.try_lead(objects[at].0) {
+                Some(lead) => {
+                    mine.push(at);
+                    leads.push(lead);
+                }
+                None => others.push(at),
+            }
+        }
+        mine.sort_by(|&a, &b| objects[a].1.canonical().cmp(objects[b].1.canonical()));
+        let files = plan::plan(mine.iter().map(|&at| (&objects[at].1, objects[at].0)));
+        let payloads: Mutex<HashMap<Key, Bytes>> = Mutex::default();
+        self.run.obtain(&files, &|key, payload| {
+            self.count_read(key, &payload);
+            self.run.keep(key, &payload);
+            lock(&payloads).insert(key, payload);
+        })?;
+        drop(leads);
+        let payloads = payloads.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for &at in &mine {
+            found[at] = payloads.get(&objects[at].0).cloned();
+        }
+        others.retain(|&at| {
+            self.flight.wait(objects[at].0);
+            found[at] = self.look_up(&objects[at].0);
+            found[at].is_none()
+        });
+        Ok(others)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

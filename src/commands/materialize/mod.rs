@@ -1,0 +1,281 @@
+//! `materialize`: manifests in, shards that hold the payloads out, one source read per object.
+//!
+//! The run is the picture in the crate documentation, from top to bottom: inputs, scan, plan,
+//! fetch, write, report. Each step is a file of its own here.
+
+mod chunks;
+mod counters;
+mod failures;
+mod fetch;
+mod inputs;
+mod load;
+mod options;
+mod output;
+mod probe;
+mod report;
+mod scan;
+mod summary;
+mod write;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use anyhow::Context;
+
+use crate::cache::Cache;
+use crate::corpus::shard::parquet::Layout;
+use crate::monitor::{Monitor, Phase};
+use crate::source::Source;
+use crate::source::local::Local;
+use counters::Counters;
+use failures::{Failures, Refused};
+use fetch::{Planned, Run, plan_all};
+use inputs::{Input, Inputs};
+use load::Loader;
+pub use options::*;
+use output::{Found, Output, Record};
+use probe::Route;
+pub use report::*;
+use scan::Scanned;
+use write::{Job, Unwritten, Written};
+
+/// Runs `options` to the end or to the plan, reading from local files.
+///
+/// Fails when nothing sensible can be done: a wrong folder, a full output disk, a fault under
+/// [`OnError::Fail`], an interruption ([`crate::monitor::Interrupted`]). References that fail do
+/// not fail the run; they are in the report.
+pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Outcome> {
+    let local = Local::new(options.allow.clone()).context("cannot resolve the --allow prefixes")?;
+    run_from(&local, options, monitor)
+}
+
+/// [`run`] with another source of bytes.
+pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Outcome> {
+    let start = Instant::now();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
+    let found = inputs::find(options)?;
+    found.unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
+    if found.readable.is_empty() && found.unreadable.is_empty() {
+        monitor.problem("no manifests found (*.parquet, *.jsonl, also .gz and .zst)");
+    }
+    match options.stop_after {
+        StopAfter::Plan => {
+            let prepared = Prepared::new(found, options, &pool, monitor)?;
+            let planned = prepared.plan(options, &pool)?;
+            Ok(Outcome::Planned(summary::plan(&prepared, planned, options, start)))
+        }
+        StopAfter::Shards => {
+            let folder = options.output.as_deref().context("no output folder was given")?;
+            let output = Output::open(folder)?;
+            let prepared = Prepared::new(found, options, &pool, monitor)?;
+            let report = materialize(source, &prepared, &output, options, &pool, monitor, start)?;
+            Ok(Outcome::Done(report))
+        }
+    }
+}
+
+/// Everything that is known before the first fetch.
+struct Prepared {
+    inputs: Vec<Input>,
+    layouts: Vec<Option<Layout>>,
+    /// See [`Record::options`], by input.
+    fingerprints: Vec<String>,
+    /// Finished shards, by input.
+    finished: Vec<Option<Record>>,
+    scanned: Scanned,
+    unreadable: Vec<Unreadable>,
+    seconds: Seconds,
+}
+
+impl Prepared {
+    fn new(
+        found: Inputs,
+        options: &Options,
+        pool: &rayon::ThreadPool,
+        monitor: &dyn Monitor,
+    ) -> anyhow::Result<Prepared> {
+        let Inputs { readable: inputs, unreadable } = found;
+        let scan_start = Instant::now();
+        let layouts = inputs::layouts(&inputs, options)?;
+        let fingerprints: Vec<String> =
+            inputs.iter().zip(&layouts).map(|(input, layout)| fingerprint(options, input, layout)).collect();
+        let finished = finished(&inputs, &fingerprints, options, pool, monitor)?;
+        let wanted: Vec<bool> = finished.iter().map(Option::is_none).collect();
+        let on_fault = |input: &Input, place: &str, fault: &crate::fault::Fault| {
+            let message = format!("{}: {place}: {fault}", input.manifest.path.display());
+            if options.on_error == OnError::Fail {
+                return Err(Refused(message).into());
+            }
+            monitor.problem(&message);
+            Ok(())
+        };
+        let settings = scan::Settings {
+            jobs: options.jobs,
+            memory: options.memory,
+            wanted: &wanted,
+            on_fault: &on_fault,
+        };
+        let references = scan::scan(&inputs, &settings, monitor)?;
+        let scan = scan_start.elapsed().as_secs_f64();
+        let group_start = Instant::now();
+        let scanned = references.group(pool)?;
+        scanned.unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
+        let seconds = Seconds { scan, group: group_start.elapsed().as_secs_f64(), ..Seconds::default() };
+        Ok(Prepared { inputs, layouts, fingerprints, finished, scanned, unreadable, seconds })
+    }
+
+    fn plan(&self, options: &Options, pool: &rayon::ThreadPool) -> anyhow::Result<Planned> {
+        let root = (options.cache_mode != CacheMode::Never && options.cache_dir.is_dir())
+            .then_some(options.cache_dir.as_path());
+        plan_all(&self.scanned.groups, batch_bytes(options), root, pool)
+    }
+
+    /// Inputs whose shard is to be written now.
+    fn pending(&self) -> Vec<usize> {
+        let readable = |at: &usize| self.finished[*at].is_none() && self.scanned.tallies[*at].is_some();
+        (0..self.inputs.len()).filter(readable).collect()
+    }
+}
+
+/// Objects are planned and fetched in batches: decoded, one takes several times the memory of its
+/// encoded record.
+fn batch_bytes(options: &Options) -> u64 {
+    options.memory / 16
+}
+
+/// The options, and what else decides about the bytes of a shard beside manifest and payloads.
+fn fingerprint(options: &Options, input: &Input, layout: &Option<Layout>) -> String {
+    let schema = layout.as_ref().map(|layout| format!("{:?}", layout.schema.fields()));
+    let text = format!(
+        "{} {:?} {:?} {:?} {} {:?} {:?} {schema:?}",
+        env!("CARGO_PKG_VERSION"),
+        input.format,
+        options.compression,
+        options.on_error,
+        options.row_group_bytes,
+        options.image_tokens,
+        input.base,
+    );
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+fn finished(
+    inputs: &[Input],
+    fingerprints: &[String],
+    options: &Options,
+    pool: &rayon::ThreadPool,
+    monitor: &dyn Monitor,
+) -> anyhow::Result<Vec<Option<Record>>> {
+    use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+    let Some(folder) = options.output.as_deref() else { return Ok(vec![None; inputs.len()]) };
+    let find = |(input, fingerprint): (&Input, &String)| {
+        let manifest = &input.manifest.path;
+        match output::find(folder, &input.shard, manifest, fingerprint, options.existing, monitor)? {
+            Found::Finished(record) => Ok(Some(record)),
+            Found::Unfinished => Ok(None),
+        }
+    };
+    pool.install(|| inputs.par_iter().zip(fingerprints).map(find).collect())
+}
+
+fn materialize(
+    source: &dyn Source,
+    prepared: &Prepared,
+    output: &Output,
+    options: &Options,
+    pool: &rayon::ThreadPool,
+    monitor: &dyn Monitor,
+    start: Instant,
+) -> anyhow::Result<Report> {
+    let mut seconds = prepared.seconds;
+    let counters = Counters::default();
+    let failures = Failures::new(options.on_error);
+    let fetch_start = Instant::now();
+    let cache = match options.cache_mode {
+        CacheMode::Never => None,
+        CacheMode::Always | CacheMode::Auto => Some(Cache::open(&options.cache_dir)?),
+    };
+    let mut run =
+        Run { source, cache: cache.as_ref(), counters: &counters, failures: &failures, monitor, pool };
+    let planned = prepared.plan(options, pool)?;
+    let route = match options.cache_mode {
+        CacheMode::Always => Route::Cache,
+        CacheMode::Never => Route::Direct,
+        CacheMode::Auto => {
+            probe::choose(&run, &prepared.scanned.groups, batch_bytes(options), &options.cache_dir)?
+        }
+    };
+    match route {
+        Route::Cache => {
+            monitor.start(Phase::Fetch, planned.fetch.objects);
+            run.fill(&prepared.scanned.groups, batch_bytes(options), &options.cache_dir)?;
+            monitor.finish(Phase::Fetch);
+        }
+        Route::Direct => run.cache = None,
+    }
+    seconds.fetch = fetch_start.elapsed().as_secs_f64();
+
+    let write_start = Instant::now();
+    let loader = Loader::new(&run);
+    let written = write_all(prepared, output, &loader, options, monitor)?;
+    seconds.write = write_start.elapsed().as_secs_f64();
+    seconds.total = start.elapsed().as_secs_f64();
+    let distinct_reads = loader.distinct_reads();
+    let done = summary::Done { planned, route, run: &run, distinct_reads, written, seconds };
+    Ok(summary::report(prepared, done, options))
+}
+
+/// One result for each input that was pending.
+type AllWritten = Vec<(usize, Result<Written, anyhow::Error>)>;
+
+/// Writes all pending shards, several at a time.
+fn write_all(
+    prepared: &Prepared,
+    output: &Output,
+    loader: &Loader,
+    options: &Options,
+    monitor: &dyn Monitor,
+) -> anyhow::Result<AllWritten> {
+    let pending = prepared.pending();
+    let rows = pending.iter().filter_map(|&at| prepared.scanned.tallies[at].as_ref()).map(|tally| tally.rows);
+    monitor.start(Phase::Write, rows.sum());
+    let next = AtomicUsize::new(0);
+    let results: Mutex<AllWritten> = Mutex::default();
+    let worker = || -> anyhow::Result<()> {
+        while let Some(&at) = pending.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let job = Job { options, fingerprint: &prepared.fingerprints[at], output, loader, monitor };
+            let result = match job.write(&prepared.inputs[at], prepared.layouts[at].clone()) {
+                Ok(written) => Ok(written),
+                Err(Unwritten::Manifest(error)) => {
+                    monitor.problem(&format!("{error:#}"));
+                    Err(error)
+                }
+                Err(Unwritten::Run(error)) => {
+                    // The other writers need not begin another shard.
+                    next.store(pending.len(), Ordering::Relaxed);
+                    return Err(error);
+                }
+            };
+            results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, result));
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..writers(options, pending.len())).map(|_| scope.spawn(worker)).collect();
+        let ended: Vec<_> =
+            writers.into_iter().map(|writer| writer.join().expect("writing does not panic")).collect();
+        ended.into_iter().collect::<anyhow::Result<()>>()
+    })?;
+    monitor.finish(Phase::Write);
+    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    results.sort_by_key(|(at, _)| *at);
+    Ok(results)
+}
+
+/// Shards written at the same time. Each holds the payloads of a row group, up to twice while a
+/// dictionary is made of them.
+fn writers(options: &Options, shards: usize) -> usize {
+    let by_memory = options.memory / (3 * options.row_group_bytes.max(1));
+    options.jobs.min(shards).min(usize::try_from(by_memory).unwrap_or(usize::MAX)).max(1)
+}

@@ -1,0 +1,104 @@
+//! What a materialization is asked to do: domain values, checked, free of flag syntax.
+
+use std::path::PathBuf;
+
+/// Everything `materialize` needs to know.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Files, or folders that are walked.
+    pub manifests: Vec<PathBuf>,
+    /// Where shards go. A dry run needs none.
+    pub output: Option<PathBuf>,
+    /// `None`: as the input, JSONL gives WebDataset.
+    pub format: Option<Format>,
+    pub cache_dir: PathBuf,
+    pub cache_mode: CacheMode,
+    pub on_error: OnError,
+    pub max_errors: MaxErrors,
+    /// What relative paths are relative to; `None`: the folder of their manifest.
+    pub root: Option<PathBuf>,
+    /// Nothing outside these is read; empty: no limit.
+    pub allow: Vec<PathBuf>,
+    pub stop_after: StopAfter,
+    pub existing: Existing,
+    pub compression: Compression,
+    /// Payload bytes per Parquet row group.
+    pub row_group_bytes: u64,
+    pub image_tokens: ImageTokens,
+    /// Threads for fetching and writing, at least 1.
+    pub jobs: usize,
+    /// Bound on memory, bytes; beyond it grouping spills to temporary files.
+    pub memory: u64,
+}
+
+/// The form of the shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Parquet,
+    WebDataset,
+}
+
+/// Whether payloads go through the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheMode {
+    /// Every object is read from its source once and kept.
+    Always,
+    /// Times source and cache, and leaves the cache out where it would be a loss.
+    Auto,
+    /// Payloads are read when a row needs them and are not kept.
+    Never,
+}
+
+/// What becomes of a row whose reference failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnError {
+    /// The run fails.
+    Fail,
+    /// The row stays, without payload, with `materialize_error`.
+    Keep,
+    DropRow,
+    DropSample,
+}
+
+/// How many failed references a run may have and still be a success.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MaxErrors {
+    Count(u64),
+    /// Of the references, 0 to 100.
+    Percent(f64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopAfter {
+    /// `--dry-run`.
+    Plan,
+    Shards,
+}
+
+/// What to do about files in the output folder that this command did not write, and about
+/// shards that are already finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Finished shards are reused, files of others are refused.
+    Keep,
+    /// Everything is written again, also over files of others.
+    Overwrite,
+}
+
+/// Codec of Parquet columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    None,
+    Snappy,
+    Lz4,
+    Zstd,
+}
+
+/// What stands in `images` of a WebDataset sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageTokens {
+    /// The full member name.
+    Member,
+    /// The part after the first dot of the member name.
+    Part,
+}

@@ -1,0 +1,204 @@
+//! From what was counted to the report.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use super::counters::Counter;
+use super::fetch::{Planned, Run};
+use super::options::{CacheMode, Options};
+use super::probe::Route;
+use super::report::*;
+use super::scan::Tally;
+use super::{AllWritten, Prepared};
+use crate::fault::Class;
+
+/// What a finished run leaves to report.
+pub struct Done<'a> {
+    pub planned: Planned,
+    pub route: Route,
+    pub run: &'a Run<'a>,
+    /// Objects that were read from their source because a row needed them.
+    pub distinct_reads: u64,
+    pub written: AllWritten,
+    pub seconds: Seconds,
+}
+
+/// The report of a dry run.
+pub fn plan(prepared: &Prepared, planned: Planned, options: &Options, start: Instant) -> PlanReport {
+    let totals = prepared.scanned.groups.totals;
+    let mut report = PlanReport {
+        manifests: prepared.inputs.len() as u64,
+        references: totals.references,
+        objects: totals.objects,
+        duplicates: totals.references - totals.objects,
+        oracle_hit_rate: rate(totals.objects, totals.references),
+        held: planned.held,
+        held_bytes: planned.held_bytes,
+        reused_objects: planned.reused,
+        fetch: planned.fetch.objects,
+        fetch_bytes: planned.fetch.sized_bytes,
+        fetch_sized: planned.fetch.sized,
+        requests: planned.fetch.requests,
+        source_files: planned.files,
+        shards: prepared.pending().len() as u64,
+        shards_reused: prepared.finished.iter().flatten().count() as u64,
+        unreadable: unreadable(prepared),
+        seconds: Seconds { total: start.elapsed().as_secs_f64(), ..prepared.seconds },
+        ..PlanReport::default()
+    };
+    if options.cache_mode == CacheMode::Never {
+        report.requests = report.requests.max(report.references);
+    }
+    for tally in prepared.scanned.tallies.iter().flatten() {
+        report.rows_in += tally.rows;
+        report.no_locator += tally.no_locator;
+        report.bad_locator += tally.bad_locator();
+        report.already_present += tally.already_present;
+        add_bad(&mut report.errors, tally);
+    }
+    report
+}
+
+/// The report of a run that wrote its shards.
+pub fn report(prepared: &Prepared, done: Done, options: &Options) -> Report {
+    let totals = prepared.scanned.groups.totals;
+    let counters = done.run.counters;
+    let failed_objects = done.run.failures.len();
+    let served =
+        totals.objects - done.planned.reused - failed_objects.min(totals.objects - done.planned.reused);
+    let all_reads = counters.get(Counter::Fetched) + counters.get(Counter::ReadForRow);
+    let reads = match done.route {
+        Route::Cache => (counters.get(Counter::Fetched) + done.distinct_reads).min(served),
+        Route::Direct => done.distinct_reads.min(served),
+    };
+    let mut report = Report {
+        references: totals.references,
+        objects: totals.objects,
+        duplicates: totals.references - totals.objects,
+        failed_objects,
+        reused_objects: done.planned.reused,
+        hit_rate: rate(all_reads, totals.references),
+        oracle_hit_rate: rate(totals.objects, totals.references),
+        cache: CacheReport {
+            mode: mode(options.cache_mode, done.route),
+            hits: served - reads,
+            misses: reads + failed_objects,
+            puts: counters.get(Counter::Puts),
+            put_failures: counters.get(Counter::PutFailures),
+            bytes_read: counters.get(Counter::LookupBytes),
+            bytes_written: counters.get(Counter::PutBytes),
+        },
+        source: SourceReport {
+            reads,
+            rereads: all_reads - reads,
+            requests: counters.get(Counter::Requests),
+            retries: 0,
+            bytes: counters.get(Counter::SourceBytes),
+        },
+        unique_bytes: counters.get(Counter::UniqueBytes),
+        unreadable: unreadable(prepared),
+        seconds: done.seconds,
+        ..Report::default()
+    };
+    add_manifests(&mut report, prepared, &done.written);
+    report.advice = advice(&report, &done);
+    report
+}
+
+fn add_manifests(report: &mut Report, prepared: &Prepared, written: &AllWritten) {
+    let mut written: BTreeMap<usize, _> = written.iter().map(|(at, result)| (*at, result)).collect();
+    for (at, input) in prepared.inputs.iter().enumerate() {
+        let Some(tally) = &prepared.scanned.tallies[at] else { continue };
+        report.rows_in += tally.rows;
+        report.no_locator += tally.no_locator;
+        report.bad_locator += tally.bad_locator();
+        report.already_present += tally.already_present;
+        add_bad(&mut report.errors, tally);
+        let (outcome, bytes, blake3, reused) = match (&prepared.finished[at], written.remove(&at)) {
+            (Some(record), _) => (record.outcome(), record.bytes, record.blake3.clone(), true),
+            (None, Some(Ok(written))) => {
+                (written.outcome.clone(), written.bytes, written.blake3.clone(), false)
+            }
+            (None, Some(Err(error))) => {
+                // No shard: its rows are not in the output, its references are not served.
+                report.unreadable.push(Unreadable::new(&input.manifest.path, error));
+                report.rows_dropped += tally.rows;
+                report.failed += tally.references;
+                *report.errors.entry(Class::Io.name()).or_default() += tally.references;
+                continue;
+            }
+            (None, None) => continue,
+        };
+        report.rows_out += outcome.rows_out;
+        report.rows_dropped += outcome.rows_dropped;
+        report.materialized += outcome.materialized;
+        report.reference_bytes += outcome.materialized_bytes;
+        for (class, count) in &outcome.failed {
+            report.failed += count;
+            *report.errors.entry(class.name()).or_default() += count;
+        }
+        report.shards.push(ShardReport {
+            path: input.shard.display().to_string(),
+            rows: outcome.rows_out,
+            references: tally.references,
+            bytes,
+            blake3,
+            reused,
+        });
+    }
+}
+
+fn add_bad(errors: &mut BTreeMap<&'static str, u64>, tally: &Tally) {
+    for (class, count) in &tally.bad_locators {
+        *errors.entry(class.name()).or_default() += count;
+    }
+    if tally.bad_rows > 0 {
+        *errors.entry(Class::BadRow.name()).or_default() += tally.bad_rows;
+    }
+}
+
+fn unreadable(prepared: &Prepared) -> Vec<Unreadable> {
+    prepared.unreadable.iter().chain(&prepared.scanned.unreadable).cloned().collect()
+}
+
+/// 1 - part / whole; 0 of nothing.
+fn rate(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { 1.0 - part as f64 / whole as f64 }
+}
+
+fn mode(mode: CacheMode, route: Route) -> &'static str {
+    match (mode, route) {
+        (CacheMode::Always, _) => "always",
+        (CacheMode::Never, _) => "never",
+        (CacheMode::Auto, Route::Cache) => "auto: through the cache",
+        (CacheMode::Auto, Route::Direct) => "auto: direct",
+    }
+}
+
+/// What the measured times say about the cache.
+fn advice(report: &Report, done: &Done) -> Vec<String> {
+    let counters = done.run.counters;
+    let each = |nanos, count| counters.get(nanos) as f64 / counters.get(count).max(1) as f64 / 1000.0;
+    let mut advice = Vec::new();
+    if done.route == Route::Cache && counters.get(Counter::Fetched) > 0 && counters.get(Counter::Lookups) > 0
+    {
+        let source = each(Counter::SourceNanos, Counter::Fetched);
+        let put = each(Counter::PutNanos, Counter::Puts);
+        let hit = each(Counter::LookupNanos, Counter::Lookups);
+        let saved = report.duplicates as f64 * source;
+        let spent = report.objects as f64 * put + report.references as f64 * hit;
+        if spent > saved {
+            advice.push(format!(
+                "the source is faster than the cache here: {source:.0} us an object, against {put:.0} us to put it \
+                 and {hit:.0} us a hit; --cache-mode auto would leave the cache out"
+            ));
+        }
+    }
+    advice
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}; the manifest is left out", self.error)
+    }
+}

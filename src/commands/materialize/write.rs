@@ -1,0 +1,180 @@
+//! Writes the shard of one manifest: rows in order, payloads filled in, one rename at the end.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use anyhow::Context;
+
+use super::chunks::{Chunker, Cut, Outcome, Rule};
+use super::inputs::Input;
+use super::load::Loader;
+use super::options::{Format, ImageTokens, OnError, Options};
+use super::output::{self, Output, Record};
+use crate::corpus::read::{self, Piece};
+use crate::corpus::rows::{Columns, Rows};
+use crate::corpus::shard::Chunk;
+use crate::corpus::shard::parquet::{Layout, ParquetShard};
+use crate::corpus::shard::webdataset::{Tokens, WebDatasetWriter};
+use crate::monitor::{Monitor, Phase};
+
+/// Samples of a WebDataset shard are put together in chunks of this many payload bytes.
+const WEBDATASET_CHUNK_BYTES: u64 = 32 << 20;
+
+/// A shard that was written.
+pub struct Written {
+    pub outcome: Outcome,
+    pub bytes: u64,
+    pub blake3: String,
+}
+
+/// Why a shard was not written.
+pub enum Unwritten {
+    /// The manifest turned out to be damaged; other shards are not concerned.
+    Manifest(anyhow::Error),
+    /// The run ends.
+    Run(anyhow::Error),
+}
+
+/// What writing a shard needs beside its input.
+pub struct Job<'a> {
+    pub options: &'a Options,
+    /// See [`Record::options`].
+    pub fingerprint: &'a str,
+    pub output: &'a Output,
+    pub loader: &'a Loader<'a>,
+    pub monitor: &'a dyn Monitor,
+}
+
+impl Job<'_> {
+    pub fn write(&self, input: &Input, layout: Option<Layout>) -> Result<Written, Unwritten> {
+        let mut draft = self.output.draft().map_err(Unwritten::Run)?;
+        let (outcome, hashed) = {
+            let out = BufWriter::with_capacity(256 << 10, Hashed::new(draft.file()));
+            let mut shard = Shard::create(out, layout, self.options.image_tokens).map_err(Unwritten::Run)?;
+            let outcome = self.fill(input, &mut shard)?;
+            (outcome, shard.finish().map_err(|error| Unwritten::Run(self.explain(input, error)))?)
+        };
+        let record = Record {
+            manifest: output::hash(&input.manifest.path)
+                .map_err(|error| Unwritten::Manifest(error.into()))?,
+            options: self.fingerprint.to_owned(),
+            bytes: hashed.bytes,
+            blake3: hashed.blake3,
+            rows_out: outcome.rows_out,
+            rows_dropped: outcome.rows_dropped,
+            materialized: outcome.materialized,
+            materialized_bytes: outcome.materialized_bytes,
+        };
+        // A shard with failed references is not finished: the next run tries them again.
+        let record =
+            if outcome.failed.is_empty() { record } else { Record { manifest: String::new(), ..record } };
+        self.output.commit(draft, &input.shard, &record).map_err(Unwritten::Run)?;
+        Ok(Written { outcome, bytes: record.bytes, blake3: record.blake3 })
+    }
+
+    fn fill(&self, input: &Input, shard: &mut Shard<'_>) -> Result<Outcome, Unwritten> {
+        let rule = Rule {
+            bytes: match input.format {
+                Format::Parquet => self.options.row_group_bytes,
+                Format::WebDataset => WEBDATASET_CHUNK_BYTES,
+            },
+            cut: match input.format {
+                Format::Parquet if self.options.on_error != OnError::DropSample => Cut::AfterAnyRow,
+                _ => Cut::AfterSamples,
+            },
+            on_error: self.options.on_error,
+        };
+        let mut chunker = Chunker::new(self.loader, &input.base, rule);
+        let mut fatal = None;
+        let mut emit = |chunk: &Chunk| shard.write(chunk).map_err(|error| self.explain(input, error));
+        let each = &mut |rows: Rows| {
+            let done = self.monitor.check().and_then(|()| chunker.push(&rows, &mut emit));
+            self.monitor.advance(Phase::Write, (rows.len() + rows.bad.len()) as u64, 0);
+            done.map_err(|error| {
+                fatal = Some(error);
+                anyhow::anyhow!("stopped")
+            })
+        };
+        let read = read::read(&input.manifest, input.outline.kind, Piece::All, Columns::All, each);
+        match (fatal, read) {
+            (Some(error), _) => return Err(Unwritten::Run(error)),
+            (None, Err(error)) => return Err(Unwritten::Manifest(error)),
+            (None, Ok(())) => {}
+        }
+        chunker.finish(&mut emit).map_err(Unwritten::Run)?;
+        Ok(chunker.outcome)
+    }
+
+    fn explain(&self, input: &Input, error: anyhow::Error) -> anyhow::Error {
+        error.context(format!("cannot write the shard {}", input.shard.display()))
+    }
+}
+
+/// A shard being written, of either format.
+enum Shard<'a> {
+    Parquet(Box<ParquetShard<Out<'a>>>),
+    WebDataset(Box<WebDatasetWriter<Out<'a>>>),
+}
+
+type Out<'a> = BufWriter<Hashed<'a>>;
+
+impl<'a> Shard<'a> {
+    fn create(out: Out<'a>, layout: Option<Layout>, tokens: ImageTokens) -> anyhow::Result<Shard<'a>> {
+        let tokens = match tokens {
+            ImageTokens::Member => Tokens::Member,
+            ImageTokens::Part => Tokens::Part,
+        };
+        Ok(match layout {
+            Some(layout) => Shard::Parquet(Box::new(ParquetShard::new(out, layout)?)),
+            None => Shard::WebDataset(Box::new(WebDatasetWriter::new(out, tokens))),
+        })
+    }
+
+    fn write(&mut self, chunk: &Chunk) -> anyhow::Result<()> {
+        match self {
+            Shard::Parquet(shard) => shard.write(chunk),
+            Shard::WebDataset(shard) => shard.write(chunk),
+        }
+    }
+
+    fn finish(self) -> anyhow::Result<Digest> {
+        let out = match self {
+            Shard::Parquet(shard) => shard.finish()?,
+            Shard::WebDataset(shard) => shard.finish()?,
+        };
+        let hashed = out.into_inner().map_err(io::IntoInnerError::into_error).context("cannot flush")?;
+        Ok(Digest { bytes: hashed.bytes, blake3: hashed.hasher.finalize().to_hex().to_string() })
+    }
+}
+
+/// Length and BLAKE3 of what was written.
+struct Digest {
+    bytes: u64,
+    blake3: String,
+}
+
+/// Hashes what goes through it.
+struct Hashed<'a> {
+    file: &'a mut File,
+    hasher: blake3::Hasher,
+    bytes: u64,
+}
+
+impl<'a> Hashed<'a> {
+    fn new(file: &'a mut File) -> Hashed<'a> {
+        Hashed { file, hasher: blake3::Hasher::new(), bytes: 0 }
+    }
+}
+
+impl Write for Hashed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

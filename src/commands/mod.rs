@@ -1,0 +1,3 @@
+//! The commands: options in, report out, no printing.
+
+pub mod materialize;

@@ -1,0 +1,152 @@
+//! Which files are manifests, of which kind, and what their shards will be called.
+//!
+//! Folders are walked and sorted by path; there, files count by their names. A file that is named
+//! outright counts whatever its name is. The kind is always told by the content.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use walkdir::WalkDir;
+
+/// How a manifest is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Parquet,
+    Jsonl(Packing),
+}
+
+/// What a JSONL file is compressed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+/// A file that is to be read as a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    pub path: PathBuf,
+    /// Path below the input folder without extensions: `sub/part-00000`.
+    pub name: PathBuf,
+}
+
+const ENDINGS: [&str; 5] = ["parquet", "jsonl", "ndjson", "jsonlines", "json"];
+const PACKED: [&str; 3] = ["gz", "zst", "zstd"];
+
+/// All manifests among `inputs`, in order. Nothing below `exclude` is looked at.
+///
+/// Fails when an input does not exist or a folder cannot be listed.
+pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<Manifest>> {
+    let exclude: Vec<PathBuf> = exclude.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let mut manifests = Vec::new();
+    for input in inputs {
+        let metadata = input.metadata().with_context(|| format!("cannot read {}", input.display()))?;
+        if !metadata.is_dir() {
+            if !metadata.is_file() {
+                bail!("{} is neither a file nor a folder", input.display());
+            }
+            let name =
+                PathBuf::from(stem(input).unwrap_or_else(|| input.file_stem().unwrap_or_default().into()));
+            manifests.push(Manifest { path: input.clone(), name });
+            continue;
+        }
+        let walk = WalkDir::new(input).follow_links(true).sort_by_file_name().into_iter();
+        let visible = |entry: &walkdir::DirEntry| {
+            entry.depth() == 0
+                || !(is_hidden(entry.path())
+                    || entry.file_type().is_dir()
+                        && entry.path().canonicalize().is_ok_and(|real| exclude.contains(&real)))
+        };
+        for entry in walk.filter_entry(visible) {
+            let entry = entry.with_context(|| format!("cannot list {}", input.display()))?;
+            if !entry.file_type().is_file() {
+                continue;
+            }
+            let Some(stem) = stem(entry.path()) else { continue };
+            let below = entry.path().strip_prefix(input).expect("the walk stays below its root");
+            manifests.push(Manifest { path: entry.path().to_owned(), name: below.with_file_name(stem) });
+        }
+    }
+    Ok(manifests)
+}
+
+/// `.git`, `_SUCCESS` and their like.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| {
+        name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_")
+    })
+}
+
+/// The name without the endings of a manifest; `None` when it has none.
+fn stem(path: &Path) -> Option<std::ffi::OsString> {
+    let ending = |path: &Path| path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+    let mut path = PathBuf::from(path.file_name()?);
+    if ending(&path).is_some_and(|e| PACKED.contains(&e.as_str())) {
+        path.set_extension("");
+    }
+    ending(&path).filter(|e| ENDINGS.contains(&e.as_str()))?;
+    path.set_extension("");
+    Some(path.into_os_string())
+}
+
+impl Manifest {
+    /// Looks at the first bytes of the file.
+    pub fn kind(&self) -> io::Result<Kind> {
+        let mut start = [0; 4];
+        let mut filled = 0;
+        let mut file = File::open(&self.path)?;
+        while filled < start.len() {
+            match file.read(&mut start[filled..])? {
+                0 => break,
+                n => filled += n,
+            }
+        }
+        Ok(match start {
+            [b'P', b'A', b'R', b'1'] => Kind::Parquet,
+            [0x1f, 0x8b, ..] => Kind::Jsonl(Packing::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd] => Kind::Jsonl(Packing::Zstd),
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Kind::Jsonl(Packing::Zstd),
+            _ => Kind::Jsonl(Packing::Plain),
+        })
+    }
+
+    /// The folder that relative paths in the manifest start at.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn folders_are_walked_in_order_and_names_lose_their_endings() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in [
+            "b/p.1.jsonl.gz",
+            "b/x.txt",
+            "a.parquet",
+            "c.JSONL",
+            "out/a.parquet",
+            ".h/a.jsonl",
+            "_x.jsonl",
+            "i.tar",
+        ] {
+            fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            fs::write(root.join(name), "").unwrap();
+        }
+        let found = discover(&[root.to_owned()], &[root.join("out")]).unwrap();
+        let names: Vec<_> = found.iter().map(|m| m.name.to_str().unwrap()).collect();
+        assert_eq!(names, ["a", "b/p.1", "c"]);
+        let named = discover(&[root.join("b/x.txt"), root.join("b/p.1.jsonl.gz")], &[]).unwrap();
+        assert_eq!(named.iter().map(|m| m.name.to_str().unwrap()).collect::<Vec<_>>(), ["x", "p.1"]);
+        assert!(discover(&[root.join("missing")], &[]).unwrap_err().to_string().contains("missing"));
+    }
+}

@@ -1,0 +1,70 @@
+//! Manifests in: rows from Parquet and JSONL files, streamed.
+
+mod jsonl;
+mod line;
+mod parquet;
+
+use anyhow::Context;
+use arrow_schema::SchemaRef;
+
+use super::manifest::{Kind, Manifest};
+use super::rows::{Columns, Rows};
+
+/// A part of a manifest that can be read on its own; a manifest is its parts in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece {
+    All,
+    /// One row group of a Parquet file.
+    RowGroup(usize),
+}
+
+/// What is known of a manifest before its rows are read.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    pub kind: Kind,
+    /// Bytes of the file.
+    pub bytes: u64,
+    pub pieces: Vec<Piece>,
+    /// The columns as they stand in the file; `None` for JSONL, which says it row by row.
+    pub schema: Option<SchemaRef>,
+    /// Rows, where the file says it.
+    pub rows: Option<u64>,
+}
+
+/// Opens `manifest` and checks that it has the columns that every command needs.
+///
+/// Fails, naming the file, when it cannot be opened, is damaged, or lacks a column.
+pub fn outline(manifest: &Manifest) -> anyhow::Result<Outline> {
+    let context = || manifest.path.display().to_string();
+    let bytes = manifest.path.metadata().with_context(context)?.len();
+    let kind = manifest.kind().with_context(context)?;
+    match kind {
+        Kind::Parquet => parquet::outline(&manifest.path, bytes).with_context(context),
+        Kind::Jsonl(_) => Ok(Outline { kind, bytes, pieces: vec![Piece::All], schema: None, rows: None }),
+    }
+}
+
+/// Reads `piece` of `manifest` and hands over its rows in order. An error of `each` ends the
+/// reading and is returned as it is; errors of the manifest name the file.
+pub fn read(
+    manifest: &Manifest,
+    kind: Kind,
+    piece: Piece,
+    columns: Columns,
+    each: &mut dyn FnMut(Rows) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let context = || manifest.path.display().to_string();
+    match kind {
+        Kind::Parquet => {
+            for rows in parquet::open(&manifest.path, piece, columns).with_context(context)? {
+                each(rows.with_context(context)?)?;
+            }
+        }
+        Kind::Jsonl(packing) => {
+            for rows in jsonl::open(&manifest.path, packing, columns).with_context(context)? {
+                each(rows.with_context(context)?)?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! Parquet manifests: only the columns asked for, one row group at a time.
+//!
+//! The payload column is left alone while its statistics say that all of it is null, and while
+//! only its presence is asked for and they say that none is. Where it must be read, batches are
+//! small, since one page of it may hold hundreds of megabytes.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::file::metadata::RowGroupMetaData;
+
+use super::{Outline, Piece};
+use crate::corpus::manifest::Kind;
+use crate::corpus::rows::*;
+
+const BATCH_ROWS: usize = 1024;
+/// While payloads are decoded.
+const PAYLOAD_BATCH_ROWS: usize = 32;
+
+pub fn outline(path: &Path, bytes: u64) -> anyhow::Result<Outline> {
+    let metadata = ArrowReaderMetadata::load(&File::open(path)?, ArrowReaderOptions::new())?;
+    let schema = metadata.schema();
+    for name in [MODALITY, SOURCE_REF] {
+        if schema.column_with_name(name).is_none() {
+            let found: Vec<_> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+            bail!("column `{name}` is missing; there are: {}", found.join(", "));
+        }
+    }
+    let row_groups = metadata.metadata().row_groups();
+    Ok(Outline {
+        kind: Kind::Parquet,
+        bytes,
+        pieces: (0..row_groups.len()).map(Piece::RowGroup).collect(),
+        schema: Some(schema.clone()),
+        rows: Some(row_groups.iter().map(|g| g.num_rows() as u64).sum()),
+    })
+}
+
+/// Opens `piece` of the file.
+pub fn open(path: &Path, piece: Piece, columns: Columns) -> anyhow::Result<ParquetRows> {
+    let file = File::open(path)?;
+    let metadata = load(&file)?;
+    let row_groups = metadata.metadata().row_groups();
+    let (pending, before) = match piece {
+        Piece::All => ((0..row_groups.len()).collect(), &row_groups[..0]),
+        Piece::RowGroup(index) => (vec![index], &row_groups[..index.min(row_groups.len())]),
+    };
+    let rows = before.iter().map(|group| group.num_rows() as u64).sum();
+    Ok(ParquetRows { file, metadata, columns, pending: pending.into_iter(), current: None, rows })
+}
+
+/// The schema of the file, with 32-bit offsets of payloads widened: a row group may hold more
+/// than 2 GiB of them.
+fn load(file: &File) -> anyhow::Result<ArrowReaderMetadata> {
+    let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
+    let schema = metadata.schema();
+    match schema.column_with_name(BINARY_CONTENT) {
+        Some((index, field)) if field.data_type() == &DataType::Binary => {
+            let mut fields = schema.fields().to_vec();
+            fields[index] = Arc::new(field.clone().with_data_type(DataType::LargeBinary));
+            let wide = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+            let options = ArrowReaderOptions::new().with_schema(wide);
+            Ok(ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)?)
+        }
+        _ => Ok(metadata),
+    }
+}
+
+/// Batches of rows of one file.
+pub struct ParquetRows {
+    file: File,
+    metadata: ArrowReaderMetadata,
+    columns: Columns,
+    pending: std::vec::IntoIter<usize>,
+    current: Option<(ParquetRecordBatchReader, Presence)>,
+    /// Rows before the next batch.
+    rows: u64,
+}
+
+/// What the payload column of a row group holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Presence {
+    Nothing,
+    Everything,
+    /// Must be read to know, or for its bytes.
+    Values,
+}
+
+impl Iterator for ParquetRows {
+    type Item = anyhow::Result<Rows>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some((reader, presence)) = &mut self.current {
+                match reader.next() {
+                    Some(Ok(table)) => {
+                        let first = self.rows + 1;
+                        self.rows += table.num_rows() as u64;
+                        return Some(split(table, *presence, Places::From(first)));
+                    }
+                    Some(Err(error)) => return Some(Err(error.into())),
+                    None => self.current = None,
+                }
+            }
+            let row_group = self.pending.next()?;
+            match self.start(row_group) {
+                Ok(current) => self.current = Some(current),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+impl ParquetRows {
+    fn start(&self, index: usize) -> anyhow::Result<(ParquetRecordBatchReader, Presence)> {
+        let row_group = self.metadata.metadata().row_groups().get(index).context("a row group is missing")?;
+        let presence = self.presence(row_group);
+        let schema = self.metadata.schema();
+        let wanted = |field: &Field| match field.name().as_str() {
+            BINARY_CONTENT => presence == Presence::Values,
+            name => self.columns == Columns::All || [MODALITY, SOURCE_REF].contains(&name),
+        };
+        let roots = schema.fields().iter().enumerate().filter(|(_, field)| wanted(field)).map(|(at, _)| at);
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots);
+        let reader =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.try_clone()?, self.metadata.clone())
+                .with_projection(mask)
+                .with_row_groups(vec![index])
+                .with_batch_size(if presence == Presence::Values { PAYLOAD_BATCH_ROWS } else { BATCH_ROWS })
+                .build()?;
+        Ok((reader, presence))
+    }
+
+    fn presence(&self, row_group: &RowGroupMetaData) -> Presence {
+        let schema = self.metadata.schema();
+        let Some((root, field)) = schema.column_with_name(BINARY_CONTENT) else { return Presence::Nothing };
+        if field.data_type() == &DataType::Null {
+            return Presence::Nothing;
+        }
+        let parquet_schema = self.metadata.parquet_schema();
+        let leaf =
+            (0..parquet_schema.num_columns()).find(|&leaf| parquet_schema.get_column_root_idx(leaf) == root);
+        let nulls = leaf
+            .and_then(|leaf| row_group.column(leaf).statistics())
+            .and_then(|statistics| statistics.null_count_opt());
+        match nulls {
+            Some(nulls) if nulls as i64 == row_group.num_rows() => Presence::Nothing,
+            Some(0) if self.columns == Columns::References => Presence::Everything,
+            _ => Presence::Values,
+        }
+    }
+}
+
+/// Takes the payload column out of a batch.
+fn split(mut table: RecordBatch, presence: Presence, places: Places) -> anyhow::Result<Rows> {
+    let payloads = match presence {
+        Presence::Nothing => Payloads::None,
+        Presence::Everything => Payloads::Every,
+        Presence::Values => {
+            let index = table.schema().index_of(BINARY_CONTENT)?;
+            as_payloads(&table.remove_column(index))?
+        }
+    };
+    Ok(Rows { table, payloads, places, bad: Vec::new() })
+}
+
+fn as_payloads(column: &ArrayRef) -> anyhow::Result<Payloads> {
+    if column.logical_null_count() == column.len() {
+        return Ok(Payloads::None);
+    }
+    let is_binary = |data_type: &DataType| {
+        matches!(
+            data_type,
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_)
+        )
+    };
+    match column.data_type() {
+        DataType::Dictionary(_, values) if is_binary(values) => {}
+        other if is_binary(other) => {}
+        other => bail!("column `{BINARY_CONTENT}` has type {other}, not binary"),
+    }
+    Ok(Payloads::Some(cast(column, &DataType::LargeBinary)?.as_binary::<i64>().clone()))
+}

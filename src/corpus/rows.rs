@@ -1,0 +1,193 @@
+//! Consecutive rows of a manifest, and what each of them asks for.
+//!
+//! Rows are Arrow record batches in the interleaved schema, whatever file they came from. The
+//! payload column travels beside the others, since most of it is null until it is filled in.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeStringArray, RecordBatch};
+use arrow_cast::cast;
+use arrow_schema::DataType;
+
+use super::locator::Locator;
+use crate::fault::{Class, Fault};
+
+pub const SAMPLE_ID: &str = "sample_id";
+pub const POSITION: &str = "position";
+pub const MODALITY: &str = "modality";
+pub const CONTENT_TYPE: &str = "content_type";
+pub const TEXT_CONTENT: &str = "text_content";
+pub const BINARY_CONTENT: &str = "binary_content";
+pub const SOURCE_REF: &str = "source_ref";
+pub const MATERIALIZE_ERROR: &str = "materialize_error";
+
+/// The columns that have a meaning; all others pass through.
+pub const RESERVED: [&str; 8] = [
+    SAMPLE_ID,
+    POSITION,
+    MODALITY,
+    CONTENT_TYPE,
+    TEXT_CONTENT,
+    BINARY_CONTENT,
+    SOURCE_REF,
+    MATERIALIZE_ERROR,
+];
+
+/// The column of rows read from JSONL that holds all fields without a meaning, as one JSON object
+/// a row. Only inside the library.
+pub const JSON_FIELDS: &str = "\0json";
+
+/// Which columns a reader is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// What it takes to find references.
+    References,
+    All,
+}
+
+/// Some consecutive rows.
+pub struct Rows {
+    /// The columns without [`BINARY_CONTENT`].
+    pub table: RecordBatch,
+    pub payloads: Payloads,
+    /// Where the rows stand in the manifest.
+    pub places: Places,
+    /// Lines that are no rows, met among these rows.
+    pub bad: Vec<BadRow>,
+}
+
+/// Where rows stand in their manifest, for messages.
+#[derive(Clone, Debug)]
+pub enum Places {
+    /// 1-based number of the first row; the others follow.
+    From(u64),
+    /// 1-based line of each row.
+    Lines(Vec<u64>),
+}
+
+impl Places {
+    /// `row 17` or `line 17`.
+    pub fn name(&self, row: usize) -> String {
+        match self {
+            Places::From(first) => format!("row {}", first + row as u64),
+            Places::Lines(lines) => format!("line {}", lines[row]),
+        }
+    }
+}
+
+/// Which rows have their payload already.
+pub enum Payloads {
+    None,
+    /// Every row has one; not decoded, since nobody asked for the bytes.
+    Every,
+    /// One value a row, null where there is none.
+    Some(LargeBinaryArray),
+}
+
+/// A line or row that cannot be understood.
+#[derive(Clone, Debug)]
+pub struct BadRow {
+    /// 1-based line in the manifest.
+    pub line: u64,
+    pub fault: Fault,
+}
+
+/// What a row asks for.
+#[derive(Debug)]
+pub enum Need<'a> {
+    /// Not an image.
+    Nothing,
+    /// An image that has its payload.
+    Present,
+    /// An image that does not say where its payload is.
+    NoLocator,
+    BadLocator(Fault),
+    Payload(Locator<'a>),
+}
+
+impl Payloads {
+    pub fn has(&self, row: usize) -> bool {
+        match self {
+            Payloads::None => false,
+            Payloads::Every => true,
+            Payloads::Some(values) => values.is_valid(row),
+        }
+    }
+}
+
+impl Rows {
+    pub fn len(&self) -> usize {
+        self.table.num_rows()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Calls `each` with every row and what it asks for.
+    ///
+    /// Fails when a column it takes has a type that is no text.
+    pub fn needs(&self, mut each: impl FnMut(usize, Need) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let modality = text_column(&self.table, MODALITY)?;
+        let source_ref = text_column(&self.table, SOURCE_REF)?;
+        for row in 0..self.len() {
+            let need = if modality.is_null(row) || modality.value(row) != "image" {
+                Need::Nothing
+            } else if self.payloads.has(row) {
+                Need::Present
+            } else if source_ref.is_null(row) {
+                Need::NoLocator
+            } else {
+                match Locator::parse(source_ref.value(row)) {
+                    Ok(Some(locator)) => Need::Payload(locator),
+                    Ok(None) => Need::NoLocator,
+                    Err(fault) => Need::BadLocator(fault),
+                }
+            };
+            each(row, need)?;
+        }
+        Ok(())
+    }
+}
+
+/// A column as text: any text or binary variant, dictionary-encoded or not. A column of another
+/// type is accepted when all of it is null.
+pub fn text_column(table: &RecordBatch, name: &str) -> anyhow::Result<LargeStringArray> {
+    let Some(column) = table.column_by_name(name) else { anyhow::bail!("column `{name}` is missing") };
+    as_text(column, name)
+}
+
+/// [`text_column`] for a column that may be missing: all null then.
+pub fn optional_text_column(table: &RecordBatch, name: &str) -> anyhow::Result<LargeStringArray> {
+    match table.column_by_name(name) {
+        Some(column) => as_text(column, name),
+        None => Ok(LargeStringArray::new_null(table.num_rows())),
+    }
+}
+
+fn as_text(column: &ArrayRef, name: &str) -> anyhow::Result<LargeStringArray> {
+    if let Some(text) = column.as_string_opt::<i64>() {
+        return Ok(text.clone());
+    }
+    if column.logical_null_count() == column.len() {
+        return Ok(LargeStringArray::new_null(column.len()));
+    }
+    if !is_text(column.data_type()) {
+        anyhow::bail!("column `{name}` has type {}, not text", column.data_type());
+    }
+    Ok(cast(column, &DataType::LargeUtf8)?.as_string::<i64>().clone())
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_text(values),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
+        _ => false,
+    }
+}
+
+impl BadRow {
+    pub fn new(line: u64, what: impl Into<String>) -> BadRow {
+        BadRow { line, fault: Fault::new(Class::BadRow, what) }
+    }
+}

@@ -1,0 +1,188 @@
+//! Reading an archive forward, with skips, under a bound on what its records may cost.
+//!
+//! The tar reader loads long names and extended headers into memory, as long as they say they
+//! are. It seeks before every header, so whatever is read between two seeks is one header and
+//! its records: [`Forward`] bounds that stretch, and remembers how the archive ended.
+
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+
+use super::BLOCK;
+
+/// Longest records in front of one member, bytes. Real ones are a few kilobytes.
+const RECORDS: u64 = 4 << 20;
+
+/// A reader that can leave bytes out.
+pub trait Skip: Read {
+    fn skip(&mut self, bytes: u64) -> io::Result<()>;
+}
+
+/// Positioned reads of a file from its start; counts what they move.
+pub struct FileCursor<'a> {
+    file: &'a File,
+    position: u64,
+    moved: Option<&'a Cell<u64>>,
+}
+
+impl<'a> FileCursor<'a> {
+    pub fn new(file: &'a File) -> FileCursor<'a> {
+        FileCursor { file, position: 0, moved: None }
+    }
+
+    /// Adds the bytes read to `moved`.
+    pub fn counting(file: &'a File, moved: &'a Cell<u64>) -> FileCursor<'a> {
+        FileCursor { file, position: 0, moved: Some(moved) }
+    }
+}
+
+impl Read for FileCursor<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(into, self.position)?;
+        self.position += read as u64;
+        if let Some(moved) = self.moved {
+            moved.set(moved.get() + read as u64);
+        }
+        Ok(read)
+    }
+}
+
+impl Skip for FileCursor<'_> {
+    /// Costs nothing, and does not notice the end of the file.
+    fn skip(&mut self, bytes: u64) -> io::Result<()> {
+        let position = self.position.checked_add(bytes).filter(|&position| i64::try_from(position).is_ok());
+        self.position = position.ok_or_else(|| io::Error::other("a position past 2^63"))?;
+        Ok(())
+    }
+}
+
+/// What was found where a header was last looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Last {
+    Header,
+    /// A block of zeros: the mark that ends an archive.
+    Blank,
+    /// Less than a block, behind a header or its content.
+    Partial,
+    /// Less than a block, behind the end mark.
+    Padding,
+}
+
+/// What the tar reader reads through.
+pub struct Forward<S> {
+    source: RefCell<S>,
+    position: Cell<u64>,
+    budget: Cell<u64>,
+    /// No byte was read since the last seek.
+    fresh: Cell<bool>,
+    last: Cell<Last>,
+    failure: RefCell<Option<io::Error>>,
+}
+
+impl<S: Skip> Forward<S> {
+    pub fn new(source: S) -> Forward<S> {
+        Forward {
+            source: RefCell::new(source),
+            position: Cell::new(0),
+            budget: Cell::new(RECORDS),
+            fresh: Cell::new(false),
+            last: Cell::new(Last::Partial),
+            failure: RefCell::new(None),
+        }
+    }
+
+    /// Bytes from the start of the archive to the next byte that is read.
+    pub fn position(&self) -> u64 {
+        self.position.get()
+    }
+
+    /// Lets `bytes` more through before the next seek: the content of a member.
+    pub fn allow(&self, bytes: u64) {
+        self.budget.set(self.budget.get().saturating_add(bytes));
+    }
+
+    pub fn last(&self) -> Last {
+        self.last.get()
+    }
+
+    /// The error of the source, if it had one.
+    pub fn failure(&self) -> Option<String> {
+        self.failure.borrow().as_ref().map(io::Error::to_string)
+    }
+
+    /// The source and its error.
+    pub fn into_parts(self) -> (S, Option<io::Error>) {
+        (self.source.into_inner(), self.failure.into_inner())
+    }
+
+    /// Keeps the first error of the source for later and passes a twin on.
+    fn note<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        result.inspect_err(|error| {
+            let mut failure = self.failure.borrow_mut();
+            if failure.is_none() {
+                *failure = Some(io::Error::new(error.kind(), error.to_string()));
+            }
+        })
+    }
+
+    /// Reads a block, or less only at the end.
+    fn read_block(&self, into: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < into.len() {
+            match self.source.borrow_mut().read(&mut into[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let block = &into[..filled];
+        match self.last.get() {
+            _ if filled == into.len() => {
+                let blank = block.iter().all(|&byte| byte == 0);
+                self.last.set(if blank { Last::Blank } else { Last::Header });
+            }
+            _ if filled == 0 => {}
+            Last::Blank => self.last.set(Last::Padding),
+            _ => self.last.set(Last::Partial),
+        }
+        Ok(filled)
+    }
+}
+
+impl<S: Skip> Read for &Forward<S> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.budget.get() == 0 && !into.is_empty() {
+            return Err(io::Error::other("records in front of a member are longer than 4 MiB"));
+        }
+        let read = if self.fresh.replace(false) && into.len() as u64 == BLOCK {
+            self.note(self.read_block(into))?
+        } else {
+            let most = into.len().min(usize::try_from(self.budget.get()).unwrap_or(usize::MAX));
+            let read = self.source.borrow_mut().read(&mut into[..most]);
+            self.note(read)?
+        };
+        self.position.set(self.position.get() + read as u64);
+        self.budget.set(self.budget.get().saturating_sub(read as u64));
+        Ok(read)
+    }
+}
+
+impl<S: Skip> Seek for &Forward<S> {
+    /// Only forward from here, which is all that the tar reader asks for.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let SeekFrom::Current(bytes) = to else {
+            return Err(io::Error::from(io::ErrorKind::Unsupported));
+        };
+        let bytes = u64::try_from(bytes).map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;
+        if bytes > 0 {
+            let skipped = self.source.borrow_mut().skip(bytes);
+            self.note(skipped)?;
+        }
+        self.position.set(self.position.get() + bytes);
+        self.budget.set(RECORDS);
+        self.fresh.set(true);
+        Ok(self.position.get())
+    }
+}

@@ -1,0 +1,232 @@
+//! Members of an archive read by name in one pass: compressed tars, and sparse members.
+//!
+//! Which of two members of one name counts is known at the end only, so wanted contents are held
+//! until then. A second pass happens only for what links lead to. Members that were read whole
+//! before a compressed file was cut are good; where the compressed bytes are damaged, only what
+//! a checksum has vouched for is.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::ops::ControlFlow;
+
+use bytes::Bytes;
+
+use super::forward::{FileCursor, Forward};
+use super::index::{self, Index, normalized};
+use super::record::{Member, Store};
+use super::sniff::Codec;
+use super::unpack::Unpacked;
+use crate::corpus::SourcePath;
+use crate::fault::{Class, Fault};
+use crate::source::{Cost, Wanted};
+
+/// The largest member that is held in memory, bytes. A small file can claim to unpack to any size.
+const LARGEST: u64 = 1 << 30;
+
+/// An archive that is read forward.
+pub struct Streamed<'a> {
+    pub path: &'a SourcePath,
+    pub file: &'a File,
+    /// Nothing for a plain tar.
+    pub codec: Option<Codec>,
+}
+
+impl Streamed<'_> {
+    /// Delivers one result for each of `parts`. Costs one request per pass.
+    pub fn read(
+        &self,
+        parts: &[(usize, Wanted)],
+        deliver: &mut dyn FnMut(usize, Result<Bytes, Fault>),
+    ) -> Cost {
+        let moved = Cell::new(0);
+        let mut held: HashMap<u32, Result<Bytes, Fault>> = HashMap::new();
+        let names = Names::new(parts);
+        let (index, trusted) = self.pass(&moved, |index, number, content| {
+            let member = index.member(number);
+            if names.want(member) {
+                if let Some(previous) = index.previous(number)
+                    && !names.want_here(index.member(previous))
+                {
+                    held.remove(&previous);
+                }
+                held.insert(number, self.content(member, content));
+            }
+            ControlFlow::Continue(())
+        });
+        held.retain(|&number, content| content.is_err() || index.member(number).end <= trusted);
+
+        let mut linked = Vec::new();
+        for (target, wanted) in parts {
+            match self.locate(&index, wanted) {
+                Err(fault) => deliver(*target, Err(fault)),
+                Ok(number) => match held.get(&number) {
+                    Some(content) => deliver(*target, content.clone()),
+                    None if index.member(number).end > trusted => {
+                        deliver(*target, Err(self.untrusted(&index, number)))
+                    }
+                    None => linked.push((number, *target)),
+                },
+            }
+        }
+        drop(held);
+        let mut requests = 1;
+        if !linked.is_empty() {
+            requests += 1;
+            self.read_linked(&moved, linked, deliver);
+        }
+        Cost { requests, bytes: moved.get() }
+    }
+
+    /// The second pass: members by number, delivered as they are met.
+    fn read_linked(
+        &self,
+        moved: &Cell<u64>,
+        mut linked: Vec<(u32, usize)>,
+        deliver: &mut dyn FnMut(usize, Result<Bytes, Fault>),
+    ) {
+        linked.sort_unstable_by(|a, b| b.cmp(a));
+        self.pass(moved, |index, number, content| {
+            let mut read = None;
+            while let Some(&(_, target)) = linked.last().filter(|(wanted, _)| *wanted == number) {
+                let read = read.get_or_insert_with(|| self.content(index.member(number), content));
+                deliver(target, read.clone());
+                linked.pop();
+            }
+            if linked.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        for (_, target) in linked {
+            let what = format!("{}: it changed while it was read", self.path);
+            deliver(target, Err(Fault::new(Class::ArchiveCorrupt, what)));
+        }
+    }
+
+    /// Walks the archive once. Returns its index, and up to where the bytes can be trusted.
+    fn pass(
+        &self,
+        moved: &Cell<u64>,
+        visit: impl FnMut(&Index, u32, &mut dyn Read) -> ControlFlow<()>,
+    ) -> (Index, u64) {
+        let file = FileCursor::counting(self.file, moved);
+        let Some(codec) = self.codec else {
+            return (index::walk(&Forward::new(file), visit), u64::MAX);
+        };
+        let unpacked = match Unpacked::open(codec, file) {
+            Ok(unpacked) => unpacked,
+            Err(error) => return (Index::broken(error.to_string()), 0),
+        };
+        let forward = Forward::new(unpacked);
+        let mut stopped = false;
+        let mut visit = visit;
+        let index = index::walk(&forward, |index, number, content| {
+            let flow = visit(index, number, content);
+            stopped = flow.is_break();
+            flow
+        });
+        let (mut unpacked, failure) = forward.into_parts();
+        // Only the end of the stream has the checksum of what was read.
+        let failure = match failure {
+            None if !stopped => io::copy(&mut unpacked, &mut io::sink()).err(),
+            failure => failure,
+        };
+        let trusted = match failure {
+            Some(error) if error.kind() != ErrorKind::UnexpectedEof => unpacked.verified(),
+            _ => u64::MAX,
+        };
+        (index, trusted)
+    }
+
+    fn content(&self, member: &Member, content: &mut dyn Read) -> Result<Bytes, Fault> {
+        let name = member.shown();
+        if member.store == Store::Unreadable {
+            return Err(unreadable(self.path, &name));
+        }
+        if member.size > LARGEST {
+            let what = format!(
+                "{}: member {name} has {} bytes; members that have to be unpacked may have {LARGEST}",
+                self.path, member.size
+            );
+            return Err(Fault::new(Class::Unsupported, what));
+        }
+        let mut bytes = Vec::with_capacity(member.size.min(16 << 20) as usize);
+        match content.take(member.size).read_to_end(&mut bytes) {
+            Ok(_) if bytes.len() as u64 == member.size => Ok(bytes.into()),
+            Err(error) if error.kind() != ErrorKind::UnexpectedEof => {
+                Err(Fault::new(Class::ArchiveCorrupt, format!("{}: member {name}: {error}", self.path)))
+            }
+            _ => Err(Fault::new(
+                Class::ShortBody,
+                format!(
+                    "{}: it ends inside member {name}, after {} of {} bytes",
+                    self.path,
+                    bytes.len(),
+                    member.size
+                ),
+            )),
+        }
+    }
+
+    /// The number of the member that is wanted.
+    fn locate(&self, index: &Index, wanted: &Wanted) -> Result<u32, Fault> {
+        let name = wanted.member.as_bytes();
+        let Some((offset, size)) = wanted.range else {
+            return index.resolve(name).map_err(|missing| index.missing(self.path, &wanted.member, missing));
+        };
+        if let Some(number) = index.at(name, offset, size) {
+            return Ok(number);
+        }
+        let number =
+            index.resolve(name).map_err(|missing| index.missing(self.path, &wanted.member, missing))?;
+        let member = index.member(number);
+        // Its content will say that it cannot be expanded, which is the better reason.
+        if member.range() == (offset, size) || member.store == Store::Unreadable {
+            return Ok(number);
+        }
+        let what = format!(
+            "{}: member {} has {} bytes at {} of the uncompressed archive, not {size} at {offset}",
+            self.path, wanted.member, member.size, member.offset
+        );
+        Err(Fault::new(Class::ArchiveCorrupt, what))
+    }
+
+    fn untrusted(&self, index: &Index, number: u32) -> Fault {
+        let name = index.member(number).shown();
+        let what = format!("{}: the compressed bytes around member {name} are damaged", self.path);
+        Fault::new(Class::ArchiveCorrupt, what)
+    }
+}
+
+/// The fault of a sparse member that cannot be expanded.
+pub fn unreadable(path: &SourcePath, member: &str) -> Fault {
+    let what = format!("{path}: member {member} is stored sparse in extended headers; store it whole");
+    Fault::new(Class::Unsupported, what)
+}
+
+/// The wanted members by normalized name.
+struct Names<'a>(HashMap<Vec<u8>, Vec<&'a Wanted>>);
+
+impl<'a> Names<'a> {
+    fn new(parts: &'a [(usize, Wanted)]) -> Names<'a> {
+        let mut names: HashMap<_, Vec<_>> = HashMap::new();
+        for (_, wanted) in parts {
+            names.entry(normalized(wanted.member.as_bytes())).or_default().push(wanted);
+        }
+        Names(names)
+    }
+
+    /// Whether the content of `member` may be wanted, as far as its name and place say.
+    fn want(&self, member: &Member) -> bool {
+        member.link.is_none()
+            && self.any(member, |wanted| wanted.range.is_none_or(|range| range == member.range()))
+    }
+
+    /// Whether it is wanted for its place, so also when a later member has its name.
+    fn want_here(&self, member: &Member) -> bool {
+        self.any(member, |wanted| wanted.range == Some(member.range()))
+    }
+
+    fn any(&self, member: &Member, test: impl Fn(&Wanted) -> bool) -> bool {
+        self.0.get(&normalized(&member.name)).is_some_and(|wanted| wanted.iter().any(|wanted| test(wanted)))
+    }
+}

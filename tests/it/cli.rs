@@ -1,0 +1,115 @@
+//! The command line as text: what is accepted, what is said, which exit code says it.
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+/// `onepull` with a home of its own, and nothing of the caller's environment that it reads.
+fn onepull() -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("onepull"));
+    command.env_remove("ONEPULL_CACHE").env_remove("XDG_CACHE_HOME").env("HOME", "/nonexistent");
+    command
+}
+
+fn materialize(arguments: &[&str]) -> Command {
+    let mut command = onepull();
+    command.arg("materialize").args(arguments);
+    command
+}
+
+#[test]
+fn help_teaches_by_headings_examples_and_exit_codes() {
+    let headings = ["Output:", "Sources:", "Cache:", "Errors:", "Machine and report:"];
+    let mut assert = materialize(&["--help"]).assert().code(0).stderr("");
+    for part in headings.iter().chain(&["Examples:", "Exit codes:", "130", "[default: cores]"]) {
+        assert = assert.stdout(contains(*part));
+    }
+}
+
+#[test]
+fn short_help_is_short() {
+    let help = |flag: &str| {
+        let output = materialize(&[flag]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().lines().count()
+    };
+    assert!(help("-h") * 2 < help("--help"));
+}
+
+#[test]
+fn help_names_every_command_and_no_other() {
+    onepull().arg("--help").assert().code(0).stdout(contains("materialize").and(contains("analyze").not()));
+}
+
+#[test]
+fn version_is_that_of_the_package() {
+    onepull().arg("--version").assert().code(0).stdout(format!("onepull {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn a_wrong_command_line_is_2_and_leaves_stdout_empty() {
+    for arguments in [
+        &["in", "-o", "out", "--unknown"][..],
+        &["-o", "out"],
+        &["in", "-o", "out", "-j", "0"],
+        &["in", "-o", "out", "--format", "zip"],
+        &["in", "-o", "out", "--max-errors", "101%"],
+        &["in", "-o", "out", "--max-errors", "-1"],
+        &["in", "-o", "out", "--row-group-size", "0B"],
+        &["in", "-o", "out", "-q", "-v"],
+        &["in", "-o", "out", "--allow", ""],
+    ] {
+        materialize(arguments).assert().code(2).stdout("").stderr(contains("error: "));
+    }
+    onepull().assert().code(2);
+}
+
+#[test]
+fn output_is_required_unless_the_run_is_dry() {
+    materialize(&["in"])
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(contains("-o/--output DIR is required unless --dry-run is given"));
+}
+
+#[test]
+fn a_size_that_could_mean_two_things_is_refused_with_the_legal_forms() {
+    for size in ["10G", "1e9", "1_000", "64", "0", "-1MB", "16EiB"] {
+        materialize(&["in", "-o", "out", &format!("--memory={size}")])
+            .assert()
+            .code(2)
+            .stderr(contains(size).and(contains("64MiB").or(contains("largest"))));
+    }
+}
+
+#[test]
+fn without_a_home_the_cache_folder_must_be_named() {
+    materialize(&["in", "-o", "out"])
+        .env_remove("HOME")
+        .assert()
+        .code(2)
+        .stderr(contains("--cache DIR").and(contains("ONEPULL_CACHE")));
+}
+
+#[test]
+fn a_report_without_a_folder_fails_before_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    materialize(&["in", "-o", "out", "--report", "missing/report.json"])
+        .current_dir(&folder)
+        .assert()
+        .code(1)
+        .stdout("")
+        .stderr("error: --report missing/report.json: there is no folder missing\n");
+    materialize(&["in", "-o", "out", "--report", "."])
+        .current_dir(&folder)
+        .assert()
+        .code(1)
+        .stderr("error: --report .: it is a folder\n");
+}
+
+#[test]
+fn help_to_a_closed_pipe_ends_quietly() {
+    let binary = assert_cmd::cargo::cargo_bin!("onepull");
+    let pipe = format!("{} materialize --help | head -c 1", binary.display());
+    Command::new("sh").arg("-c").arg(pipe).assert().code(0).stdout(predicate::eq("F")).stderr("");
+}

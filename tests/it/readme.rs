@@ -1,0 +1,154 @@
+//! The console blocks of the README are true: each is run, its output compared.
+//!
+//! In a fenced block marked `console`, a line starting with `$ ` is a shell command, and a line
+//! ending in `\` goes on in the next. What follows is what it prints, stdout and stderr together.
+//! `[..]` stands for any text within a line, a line of `...` for any number of lines. The commands
+//! of one README run one after the other in one scratch folder that holds a copy of `fixtures`,
+//! with the built binary on the PATH. A command must succeed.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use walkdir::WalkDir;
+
+#[test]
+fn the_readme_is_true() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(repository.join("README.md")).unwrap();
+    let steps = steps(&readme);
+    assert!(!steps.is_empty(), "README.md shows no command");
+
+    let scratch = tempfile::tempdir().unwrap();
+    copy(&repository.join("fixtures"), &scratch.path().join("fixtures"));
+    for step in steps {
+        let (printed, succeeded) = run(&step.command, scratch.path());
+        assert!(
+            succeeded && matches(&lines(&step.expected), &lines(&printed)),
+            "README.md, line {}: $ {}\n--- it says\n{}\n--- it is\n{printed}",
+            step.line,
+            step.command,
+            step.expected,
+        );
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Step {
+    /// Where the command stands, from 1.
+    line: usize,
+    command: String,
+    expected: String,
+}
+
+fn steps(markdown: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let (mut in_block, mut in_command) = (false, false);
+    for (number, line) in (1..).zip(markdown.lines()) {
+        if line.starts_with("```") {
+            in_block = line == "```console" && !in_block;
+        } else if in_block && let Some(command) = line.strip_prefix("$ ") {
+            steps.push(Step { line: number, command: command.into(), expected: String::new() });
+            in_command = command.ends_with('\\');
+        } else if in_block {
+            let step = steps.last_mut().expect("a console block starts with a command");
+            let text = if in_command { &mut step.command } else { &mut step.expected };
+            let separated = !text.is_empty();
+            *text += if separated { "\n" } else { "" };
+            *text += line;
+            in_command &= line.ends_with('\\');
+        }
+    }
+    steps
+}
+
+/// What the command printed, and whether it succeeded.
+fn run(command: &str, folder: &Path) -> (String, bool) {
+    let binary = assert_cmd::cargo::cargo_bin!("onepull").parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let output = Command::new("sh")
+        .arg("-c")
+        .arg(format!("exec 2>&1\n{command}"))
+        .current_dir(folder)
+        .env("PATH", format!("{}:{path}", binary.display()))
+        .env("HOME", folder.join("home"))
+        .env_remove("XDG_CACHE_HOME")
+        .env_remove("ONEPULL_CACHE")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    (String::from_utf8(output.stdout).unwrap(), output.status.success())
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.trim_end().lines().collect()
+}
+
+fn matches(expected: &[&str], printed: &[&str]) -> bool {
+    match (expected, printed) {
+        ([], printed) => printed.is_empty(),
+        (["...", rest @ ..], printed) => (0..=printed.len()).any(|skip| matches(rest, &printed[skip..])),
+        ([first, rest @ ..], [line, more @ ..]) => line_matches(first, line) && matches(rest, more),
+        (_, []) => false,
+    }
+}
+
+fn line_matches(expected: &str, line: &str) -> bool {
+    match expected.split_once("[..]") {
+        None => expected.trim_end() == line.trim_end(),
+        Some((before, after)) => line.strip_prefix(before).is_some_and(|rest| {
+            rest.char_indices()
+                .map(|(at, _)| at)
+                .chain([rest.len()])
+                .any(|at| line_matches(after, &rest[at..]))
+        }),
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in WalkDir::new(from) {
+        let entry = entry.unwrap();
+        let target = to.join(entry.path().strip_prefix(from).unwrap());
+        if entry.file_type().is_dir() {
+            fs::create_dir_all(target).unwrap();
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn commands_and_their_output_are_found_in_console_blocks_only() {
+    let markdown = "\
+text
+```sh
+$ not this
+```
+```console
+$ one \\
+    --flag
+first
+
+second
+$ two
+```
+$ nor this
+";
+    let step = |line, command: &str, expected: &str| Step {
+        line,
+        command: command.into(),
+        expected: expected.into(),
+    };
+    assert_eq!(steps(markdown), [step(6, "one \\\n    --flag", "first\n\nsecond"), step(11, "two", "")]);
+}
+
+#[test]
+fn wildcards_match_within_a_line_and_over_lines() {
+    assert!(line_matches("time [..] s, [..] rows", "time 0.12 s, 3 rows"));
+    assert!(line_matches("a[..]", "a"));
+    assert!(!line_matches("a[..]c", "abd"));
+    assert!(matches(&["a", "...", "d"], &["a", "b", "c", "d"]));
+    assert!(matches(&["a", "..."], &["a"]));
+    assert!(!matches(&["a"], &["a", "b"]));
+    assert!(!matches(&["...", "d", "e"], &["d", "x"]));
+}
