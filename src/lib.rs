@@ -1,4 +1,55 @@
-//! onepull
+//! onepull turns a training corpus that holds *references* to images into one that holds the
+//! images, and reads every distinct payload from its source exactly once.
+//!
+//! Many documents name the same image. Fetching row by row reads an image once for each of them,
+//! and a cache shared by many workers helps little, since a worker cannot see what a peer has not
+//! written yet. So references are grouped first and fetched afterwards:
+//!
+//! ```text
+//! manifests ──scan──► references ──group──► objects + counts ──plan──► fetches, in source order,
+//!                                                                      coalesced
+//!                                                                           │
+//!     shards ◄──write, in manifest order──  cache  ◄──verify, store──  fetch ┘
+//! ```
+//!
+//! # Words
+//!
+//! A *manifest* is a file of *rows*: text blocks and images of *samples*. A row's *locator* says
+//! where its payload is. A row that needs a payload is a *reference*; one distinct payload is an
+//! *object*, named by its *key*. An object in the cache is an *entry*. Output files are *shards*.
+//!
+//! # Where things are
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`commands`] | what a user asks for: options in, report out, no printing |
+//! | [`corpus`] | rows, locators, keys; manifests in, shards out |
+//! | [`grouping`] | references become objects with counts, in bounded memory |
+//! | [`plan`] | what to fetch, in which order, in how many requests; pure |
+//! | [`source`] | where bytes come from: files, members of archives, byte ranges |
+//! | [`frame`] | one page of a multi-page TIFF: a step between fetch and write |
+//! | [`cache`] | payloads kept on disk by key, verified, and a memory tier before it |
+//! | [`publish`] | temporary file, then rename: the one place that does it |
+//! | [`fault`] | why one reference has no bytes |
+//! | [`monitor`] | what the library tells the outside while it works |
+//!
+//! The binary (`src/cli`) turns flags into options and reports into text. Data flows one way,
+//! manifest → references → objects → plan → cache → shard, and modules use only those further
+//! down: `commands` uses all of them, `plan` and `grouping` know keys and nothing of files.
+//!
+//! # Laws
+//!
+//! * Rows in = rows written + rows dropped.
+//! * Image rows without bytes = references + rows without locator + rows with a bad one.
+//!   References = materialized + failed = objects + duplicates.
+//! * Objects = cache hits + source reads + failed objects (+ those only finished shards need).
+//! * Bytes handed out equal the bytes at the source, or the reference fails.
+//! * Nothing half-written has a final name. Failures are never cached.
+//! * A cache problem is never a reference's problem: a failed read is a miss, a failed write is
+//!   skipped.
+//! * Names inside manifests and archives are never used as paths to write to.
+//! * The output depends on the manifests, the payloads and the options alone: not on the number
+//!   of threads, not on what was in the cache, not on how often a run was interrupted.
 
 pub mod cache;
 pub mod commands;

@@ -108,6 +108,13 @@ pub fn neighbourhood(canonical: &[u8], bytes: u64) -> Neighbourhood<'_> {
     Neighbourhood { path: &canonical[..end], stretch }
 }
 
+/// Bytes of the payload, where the canonical form says it.
+pub fn size(canonical: &[u8]) -> Option<u64> {
+    let end = path_end(canonical);
+    let size = canonical.get(end + 10..end + 18).filter(|_| canonical[end + 1] == RANGE)?;
+    Some(u64::from_be_bytes(size.try_into().expect("8 bytes were encoded")))
+}
+
 /// Where the path ends in canonical bytes.
 pub fn path_end(canonical: &[u8]) -> usize {
     canonical.iter().position(|&b| b == 0).expect("canonical bytes hold a NUL after the path")

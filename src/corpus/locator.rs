@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
+use super::json;
 use crate::fault::{Class, Fault};
 
 /// Which bytes of the file at the path are the payload.
@@ -71,8 +72,8 @@ impl<'a> Locator<'a> {
         if text.is_empty() {
             return Ok(None);
         }
-        let fields: Option<Fields<'a>> =
-            serde_json::from_str(text).map_err(|error| bad(format!("{error} in {}", shorten(text))))?;
+        let fields: Option<Fields<'a>> = serde_json::from_str(text)
+            .map_err(|error| bad(format!("{} of {}", json::explain(&error), shorten(text))))?;
         let Some(fields) = fields else { return Ok(None) };
         let Some(path) = fields.path else { return Ok(None) };
         if path.is_empty() {

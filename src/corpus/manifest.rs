@@ -38,7 +38,8 @@ const PACKED: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// All manifests among `inputs`, in order. Nothing below `exclude` is looked at.
 ///
-/// Fails when an input does not exist or a folder cannot be listed.
+/// Fails when an input does not exist or cannot be listed. What cannot be looked at below a folder
+/// is a manifest that will not open.
 pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<Manifest>> {
     let exclude: Vec<PathBuf> = exclude.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut manifests = Vec::new();
@@ -61,7 +62,18 @@ pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<M
                         && entry.path().canonicalize().is_ok_and(|real| exclude.contains(&real)))
         };
         for entry in walk.filter_entry(visible) {
-            let entry = entry.with_context(|| format!("cannot list {}", input.display()))?;
+            let entry = match entry {
+                Ok(entry) => entry,
+                // What a link to a folder above it leads to is found anyway.
+                Err(error) if error.loop_ancestor().is_some() => continue,
+                Err(error) => match error.path().filter(|path| *path != input) {
+                    Some(path) => {
+                        manifests.extend(unlisted(input, path));
+                        continue;
+                    }
+                    None => return Err(error).with_context(|| format!("cannot list {}", input.display())),
+                },
+            };
             if !entry.file_type().is_file() {
                 continue;
             }
@@ -73,6 +85,16 @@ pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<M
     Ok(manifests)
 }
 
+/// A link to nowhere, or a folder that must not be read, as a manifest that cannot be opened: what
+/// may have been meant is named, not passed over. `None` for what would not have counted.
+fn unlisted(input: &Path, path: &Path) -> Option<Manifest> {
+    if is_hidden(path) || (path.extension().is_some() && stem(path).is_none()) {
+        return None;
+    }
+    let name = path.strip_prefix(input).expect("the walk stays below its root").to_owned();
+    Some(Manifest { path: path.to_owned(), name })
+}
+
 /// `.git`, `_SUCCESS` and their like.
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| {
@@ -82,18 +104,34 @@ fn is_hidden(path: &Path) -> bool {
 
 /// The name without the endings of a manifest; `None` when it has none.
 fn stem(path: &Path) -> Option<std::ffi::OsString> {
-    let ending = |path: &Path| path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
-    let mut path = PathBuf::from(path.file_name()?);
-    if ending(&path).is_some_and(|e| PACKED.contains(&e.as_str())) {
-        path.set_extension("");
-    }
+    let mut path = unpacked(path)?;
     ending(&path).filter(|e| ENDINGS.contains(&e.as_str()))?;
     path.set_extension("");
     Some(path.into_os_string())
 }
 
+fn is_named_parquet(path: &Path) -> bool {
+    unpacked(path).is_some_and(|path| ending(&path).is_some_and(|ending| ending == "parquet"))
+}
+
+/// The name without the ending of a compression.
+fn unpacked(path: &Path) -> Option<PathBuf> {
+    let mut path = PathBuf::from(path.file_name()?);
+    if ending(&path).is_some_and(|e| PACKED.contains(&e.as_str())) {
+        path.set_extension("");
+    }
+    Some(path)
+}
+
+fn ending(path: &Path) -> Option<String> {
+    path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase)
+}
+
 impl Manifest {
     /// Looks at the first bytes of the file.
+    ///
+    /// Fails when it is named as Parquet and is something else: what a download or a writer left
+    /// that did not finish is no empty list of rows.
     pub fn kind(&self) -> io::Result<Kind> {
         let mut start = [0; 4];
         let mut filled = 0;
@@ -104,13 +142,17 @@ impl Manifest {
                 n => filled += n,
             }
         }
-        Ok(match start {
+        let kind = match start {
             [b'P', b'A', b'R', b'1'] => Kind::Parquet,
             [0x1f, 0x8b, ..] => Kind::Jsonl(Packing::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd] => Kind::Jsonl(Packing::Zstd),
             [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Kind::Jsonl(Packing::Zstd),
             _ => Kind::Jsonl(Packing::Plain),
-        })
+        };
+        if kind != Kind::Parquet && is_named_parquet(&self.path) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is named as Parquet, but is none"));
+        }
+        Ok(kind)
     }
 
     /// The folder that relative paths in the manifest start at.

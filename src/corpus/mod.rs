@@ -1,8 +1,10 @@
 //! Rows and what they refer to: manifests in, locators, keys, shards out.
 
+mod json;
 pub mod key;
 pub mod locator;
 pub mod manifest;
+pub mod object;
 pub mod read;
 pub mod resolve;
 pub mod rows;
@@ -10,4 +12,5 @@ pub mod shard;
 
 pub use key::Key;
 pub use locator::{Locator, SourcePath, Target};
+pub use object::Object;
 pub use resolve::Base;

@@ -177,7 +177,8 @@ fn as_text(column: &ArrayRef, name: &str) -> anyhow::Result<LargeStringArray> {
     Ok(cast(column, &DataType::LargeUtf8)?.as_string::<i64>().clone())
 }
 
-fn is_text(data_type: &DataType) -> bool {
+/// Whether values of this type can be taken as text.
+pub fn is_text(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_text(values),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,

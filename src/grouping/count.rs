@@ -9,8 +9,8 @@
 
 use hashbrown::HashTable;
 
-use super::Object;
-use crate::corpus::key;
+use crate::corpus::object::is_better_hint;
+use crate::corpus::{Object, key};
 
 const HEADER: usize = 16;
 const WANTED: u64 = 1 << 63;
@@ -36,6 +36,10 @@ impl View<'_> {
     fn identity(&self) -> &[u8] {
         &self.record[..self.canonical]
     }
+
+    fn hint(&self) -> &[u8] {
+        &self.record[self.canonical..]
+    }
 }
 
 fn views(mut bytes: &[u8]) -> impl Iterator<Item = View<'_>> {
@@ -56,8 +60,7 @@ pub struct Counted {
     pub references: u64,
 }
 
-/// Joins the encoded references of `raw` that name the same object. Of several hints the
-/// smallest is kept, so that the result does not depend on the order of the references.
+/// Joins the encoded references of `raw` that name the same object, with the best of their hints.
 pub fn count(raw: &[u8]) -> Counted {
     let mut objects: Vec<View> = Vec::new();
     let mut table: HashTable<u32> = HashTable::new();
@@ -74,7 +77,7 @@ pub fn count(raw: &[u8]) -> Counted {
                 let object = &mut objects[at as usize];
                 object.count += view.count;
                 object.wanted |= view.wanted;
-                if view.record < object.record {
+                if is_better_hint(view.hint(), object.hint()) {
                     object.record = view.record;
                 }
             }

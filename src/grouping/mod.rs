@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use crate::corpus::key;
+use crate::corpus::{Object, key};
 use count::count;
 use spill::{Spill, Stretch};
 
@@ -62,29 +62,6 @@ pub struct Totals {
     pub objects: u64,
     /// Bytes of records that went through the temporary file.
     pub spilled_bytes: u64,
-}
-
-/// An object and what refers to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Object {
-    /// Canonical bytes, then the hint; see [`crate::corpus::key`].
-    pub record: Box<[u8]>,
-    /// Length of the canonical part of `record`.
-    pub canonical: u32,
-    /// References to the object.
-    pub count: u64,
-    /// Whether any of them is still to be served.
-    pub wanted: bool,
-}
-
-impl Object {
-    pub fn canonical(&self) -> &[u8] {
-        &self.record[..self.canonical as usize]
-    }
-
-    pub fn hint(&self) -> &[u8] {
-        &self.record[self.canonical as usize..]
-    }
 }
 
 /// Adds references from one thread; buffered until it is dropped.

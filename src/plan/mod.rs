@@ -8,9 +8,9 @@ pub mod coalesce;
 
 use std::ops::AddAssign;
 
+use crate::corpus::Object;
 use crate::corpus::key::{self, Key};
 use crate::corpus::{SourcePath, Target};
-use crate::grouping::Object;
 use coalesce::coalesce;
 
 /// What to obtain from one source file.
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn objects_come_by_file_in_file_order_and_adjacent_ranges_share_requests() {
         let range = |offset| Target::Range { offset, size: 1000, member: Some(format!("m{offset}")) };
-        let mut objects = vec![
+        let mut objects = [
             object("/b.tar", &range(1 << 30)),
             object("/b.tar", &range(512)),
             object("/a.png", &Target::Whole),

@@ -1,6 +1,15 @@
 //! The integration tests, one binary: each module asks one kind of question of the whole.
 
+mod bounded;
+mod cases;
 mod cli;
+mod damage;
+mod determinism;
+mod founding;
+mod full;
+mod killed;
 mod readme;
 mod reports;
+mod sharing;
+mod support;
 mod tidy;

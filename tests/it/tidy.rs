@@ -17,7 +17,8 @@ const LONGER: &[(&str, usize)] = &[];
 /// What each part of `src` may use of the others. `cli` is the binary and sees the library from
 /// outside.
 const LAYERS: &[(&str, &[&str])] = &[
-    ("fault", &["commands"]),
+    ("fault", &[]),
+    ("frame", &["fault"]),
     ("monitor", &[]),
     ("publish", &[]),
     ("plan", &["corpus"]),
@@ -25,7 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("grouping", &["corpus", "fault", "monitor"]),
     ("source", &["corpus", "fault", "plan"]),
     ("cache", &["corpus", "fault", "publish"]),
-    ("commands", &["cache", "corpus", "fault", "grouping", "monitor", "plan", "publish", "source"]),
+    ("commands", &["cache", "corpus", "fault", "frame", "grouping", "monitor", "plan", "publish", "source"]),
     ("cli", &["commands", "monitor", "publish"]),
 ];
 
@@ -52,7 +53,8 @@ impl Source {
 
     /// What is compiled into the product: no comments, no unit tests.
     fn code(&self) -> String {
-        if self.path.ends_with("tests.rs") {
+        let in_tests = self.path.iter().any(|folder| folder == "tests");
+        if in_tests || self.path.ends_with("tests.rs") || self.path.ends_with("samples.rs") {
             return String::new();
         }
         let product = self.text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();

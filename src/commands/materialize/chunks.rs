@@ -4,20 +4,20 @@
 //! the sample of that row where samples must stay together. Nothing else decides, so that the
 //! same rows give the same chunks at any number of threads.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
 use arrow_array::{Array, BooleanArray, LargeStringArray, RecordBatch};
 use arrow_select::filter::filter_record_batch;
 use bytes::Bytes;
 
+use super::asked::{Asked, Waiting};
 use super::load::Loader;
 use super::options::OnError;
-use crate::corpus::rows::{self, Need, Payloads, Rows};
+use crate::corpus::rows::{self, Rows};
 use crate::corpus::shard::{Chunk, Filled};
-use crate::corpus::{Base, Key, key};
+use crate::corpus::{Base, Key, Object};
 use crate::fault::{Class, Fault};
-use crate::frame;
-use crate::grouping::Object;
 
 /// Payload bytes that are loaded together, by estimate.
 const LOT_BYTES: u64 = 32 << 20;
@@ -57,6 +57,9 @@ pub struct Outcome {
     pub failed: BTreeMap<Class, u64>,
 }
 
+/// What loading the objects of a lot gave.
+type Payloads = HashMap<Key, Result<Bytes, Fault>>;
+
 /// Takes rows, gives chunks.
 pub struct Chunker<'a> {
     loader: &'a Loader<'a>,
@@ -71,13 +74,6 @@ pub struct Chunker<'a> {
     /// Sample of the last row of the chunk.
     sample: Option<String>,
     pub outcome: Outcome,
-}
-
-/// What a row waits for.
-enum Waiting {
-    Done(Filled),
-    /// The object at this place of the lot, and which frame of it.
-    Object(Key, Option<u32>),
 }
 
 impl<'a> Chunker<'a> {
@@ -102,17 +98,17 @@ impl<'a> Chunker<'a> {
         emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         self.outcome.rows_dropped += rows.bad.len() as u64;
+        let asked = Asked::by(rows, self.base)?;
         let samples = match self.rule.cut {
             Cut::AfterSamples => Some(rows::text_column(&rows.table, rows::SAMPLE_ID)?),
             Cut::AfterAnyRow => None,
         };
-        let (waiting, objects) = self.needs(rows)?;
         let mut start = 0;
         while start < rows.len() {
-            let end = start + self.lot(&waiting[start..], &objects);
-            let payloads = self.load(&waiting[start..end], &objects)?;
-            self.append(rows, start, &waiting[start..end], &payloads, &objects, samples.as_ref(), emit)?;
-            start = end;
+            let lot = start..start + self.lot(&asked, start);
+            start = lot.end;
+            let payloads = self.load(&asked, lot.clone())?;
+            self.append(&asked, lot, samples.as_ref(), &payloads, emit)?;
         }
         Ok(())
     }
@@ -122,66 +118,32 @@ impl<'a> Chunker<'a> {
         self.end_chunk(emit)
     }
 
-    fn needs(&self, rows: &Rows) -> anyhow::Result<(Vec<Waiting>, HashMap<Key, Object>)> {
-        let mut waiting = Vec::with_capacity(rows.len());
-        let mut objects = HashMap::new();
-        let mut record = Vec::new();
-        rows.needs(|_, need| {
-            waiting.push(match need {
-                Need::Nothing | Need::Present => Waiting::Done(Filled::Untouched),
-                Need::NoLocator => Waiting::Done(Filled::Failed(
-                    "no_locator: the row does not say where its payload is".into(),
-                )),
-                Need::BadLocator(fault) => Waiting::Done(Filled::Failed(fault.to_string())),
-                Need::Payload(locator) => match self.base.resolve(&locator, &mut record) {
-                    Err(fault) => Waiting::Done(Filled::Failed(fault.to_string())),
-                    Ok(canonical) => {
-                        let key = key::key(&record[..canonical]);
-                        objects.entry(key).or_insert_with(|| Object {
-                            record: record.as_slice().into(),
-                            canonical: canonical as u32,
-                            count: 1,
-                            wanted: true,
-                        });
-                        Waiting::Object(key, locator.frame)
-                    }
-                },
-            });
-            Ok(())
-        })?;
-        Ok((waiting, objects))
-    }
-
-    /// How many of the rows are loaded together: at least one.
-    fn lot(&self, waiting: &[Waiting], objects: &HashMap<Key, Object>) -> usize {
+    /// How many of the rows from `start` are loaded together: at least one.
+    fn lot(&self, asked: &Asked, start: usize) -> usize {
         let mut bytes = 0;
-        for (count, row) in waiting.iter().enumerate() {
+        for (count, row) in asked.waiting[start..].iter().enumerate() {
             if let Waiting::Object(key, frame) = row
                 && !self.known.contains_key(&(*key, *frame))
             {
-                bytes += self.loader.expected_bytes(key, &objects[key]).unwrap_or(GUESS_BYTES);
+                bytes += self.loader.expected_bytes(key, &asked.objects[key]).unwrap_or(GUESS_BYTES);
             }
             if bytes > LOT_BYTES {
                 return count.max(1);
             }
         }
-        waiting.len()
+        asked.waiting.len() - start
     }
 
     /// Loads the objects of a lot that the chunk does not have yet.
-    fn load(
-        &self,
-        waiting: &[Waiting],
-        objects: &HashMap<Key, Object>,
-    ) -> anyhow::Result<HashMap<Key, Result<Bytes, Fault>>> {
+    fn load(&self, asked: &Asked, lot: Range<usize>) -> anyhow::Result<Payloads> {
         let mut wanted: Vec<(Key, Object)> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
-        for row in waiting {
+        let mut seen = HashSet::new();
+        for row in &asked.waiting[lot] {
             if let Waiting::Object(key, frame) = row
                 && !self.known.contains_key(&(*key, *frame))
                 && seen.insert(*key)
             {
-                wanted.push((*key, objects[key].clone()));
+                wanted.push((*key, asked.objects[key].clone()));
             }
         }
         let loaded = self.loader.load(&wanted)?;
@@ -190,47 +152,45 @@ impl<'a> Chunker<'a> {
 
     fn append(
         &mut self,
-        rows: &Rows,
-        start: usize,
-        waiting: &[Waiting],
-        payloads: &HashMap<Key, Result<Bytes, Fault>>,
-        objects: &HashMap<Key, Object>,
+        asked: &Asked,
+        lot: Range<usize>,
         samples: Option<&LargeStringArray>,
+        payloads: &Payloads,
         emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let mut piece = start;
-        let row_bytes = table_bytes(&rows.table) / rows.len() as u64;
-        for (offset, row) in waiting.iter().enumerate() {
-            let at = start + offset;
+        let table = &asked.rows.table;
+        let row_bytes = table_bytes(table) / asked.rows.len() as u64;
+        let mut piece = lot.start;
+        for at in lot.clone() {
             let sample = samples.map(|samples| samples.value(at));
             let new_sample = sample.is_some() && self.sample.as_deref() != sample;
             let full = self.bytes >= self.rule.bytes
                 || self.chunk.rows.len() >= MAX_ROWS
                 || self.table_bytes >= MAX_TABLE_BYTES;
             if full && (new_sample || self.rule.cut == Cut::AfterAnyRow) {
-                self.add_table(&rows.table, piece, at);
+                self.add_table(table, piece..at);
                 piece = at;
                 self.end_chunk(emit)?;
             }
             if new_sample {
                 self.sample = sample.map(str::to_owned);
             }
-            let filled = match row {
-                Waiting::Done(Filled::Untouched) => self.carry(&rows.payloads, at),
+            let filled = match &asked.waiting[at] {
+                Waiting::Done(Filled::Untouched) => self.carry(&asked.rows.payloads, at),
                 Waiting::Done(filled) => filled.clone(),
-                Waiting::Object(key, frame) => self.fill(*key, *frame, payloads, objects)?,
+                Waiting::Object(key, frame) => self.fill(*key, *frame, &asked.objects[key], payloads)?,
             };
             self.chunk.rows.push(filled);
             self.table_bytes += row_bytes;
         }
-        self.add_table(&rows.table, piece, start + waiting.len());
+        self.add_table(table, piece..lot.end);
         Ok(())
     }
 
     /// A row that needs nothing keeps the payload it has.
-    fn carry(&mut self, payloads: &Payloads, row: usize) -> Filled {
+    fn carry(&mut self, payloads: &rows::Payloads, row: usize) -> Filled {
         match payloads {
-            Payloads::Some(values) if values.is_valid(row) => {
+            rows::Payloads::Some(values) if values.is_valid(row) => {
                 let payload = Bytes::copy_from_slice(values.value(row));
                 Filled::Carried(self.add_payload(payload))
             }
@@ -242,17 +202,20 @@ impl<'a> Chunker<'a> {
         &mut self,
         key: Key,
         frame: Option<u32>,
-        payloads: &HashMap<Key, Result<Bytes, Fault>>,
-        objects: &HashMap<Key, Object>,
+        object: &Object,
+        payloads: &Payloads,
     ) -> anyhow::Result<Filled> {
         if !self.known.contains_key(&(key, frame)) {
             let payload = match payloads.get(&key) {
                 Some(payload) => payload.clone(),
                 // It was part of the chunk when the lot was loaded, and that chunk has ended since.
-                None => self.loader.load_one(key, &objects[&key])?,
+                None => self.loader.load_one(key, object)?,
             };
             let payload = match frame {
-                Some(index) => payload.and_then(|whole| frame::extract(&whole, index)),
+                Some(index) => match payload {
+                    Ok(whole) => self.loader.page(key, object, &whole, index)?,
+                    Err(fault) => Err(fault),
+                },
                 None => payload,
             };
             let known = payload.map(|payload| self.add_payload(payload));
@@ -277,11 +240,10 @@ impl<'a> Chunker<'a> {
         (self.chunk.payloads.len() - 1) as u32
     }
 
-    fn add_table(&mut self, table: &RecordBatch, start: usize, end: usize) {
-        if start == end {
-            return;
+    fn add_table(&mut self, table: &RecordBatch, rows: Range<usize>) {
+        if !rows.is_empty() {
+            self.chunk.tables.push(table.slice(rows.start, rows.len()));
         }
-        self.chunk.tables.push(table.slice(start, end - start));
     }
 
     fn end_chunk(&mut self, emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>) -> anyhow::Result<()> {

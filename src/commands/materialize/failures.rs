@@ -41,6 +41,16 @@ impl Failures {
         });
     }
 
+    /// Tells of a payload that was read but does not hold what a row wants; an error once the run
+    /// must end because of it.
+    pub fn tell(&self, fault: &Fault, monitor: &dyn Monitor) -> anyhow::Result<()> {
+        if self.on_error == OnError::Fail {
+            return Err(Refused(fault.to_string()).into());
+        }
+        monitor.problem(&fault.to_string());
+        Ok(())
+    }
+
     pub fn get(&self, key: &Key) -> Option<Fault> {
         self.faults.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }

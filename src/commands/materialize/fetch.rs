@@ -1,16 +1,19 @@
 //! Obtains objects: from their sources, through requests that carry many, into the cache.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::counters::{Counter, Counters};
 use super::failures::Failures;
+use crate::cache::memory::MemoryTier;
 use crate::cache::{self, Cache};
+use crate::corpus::Object;
 use crate::corpus::{Key, key};
 use crate::fault::Fault;
-use crate::grouping::{Groups, Object};
+use crate::grouping::Groups;
 use crate::monitor::{Monitor, Phase};
 use crate::plan::{self, FileFetch};
 use crate::source::{Request, Source};
@@ -19,17 +22,21 @@ use crate::source::{Request, Source};
 pub struct Run<'a> {
     pub source: &'a dyn Source,
     pub cache: Option<&'a Cache>,
+    pub memory: &'a MemoryTier,
     pub counters: &'a Counters,
     pub failures: &'a Failures,
     pub monitor: &'a dyn Monitor,
     pub pool: &'a rayon::ThreadPool,
+    /// The cache has no space left.
+    pub full: AtomicBool,
 }
 
 /// What is already where it is needed, and what is to be fetched.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Planned {
-    /// Objects that only finished shards need.
+    /// Objects that only finished shards need, and their bytes as far as locators or cache tell.
     pub reused: u64,
+    pub reused_bytes: u64,
     pub held: u64,
     pub held_bytes: u64,
     pub fetch: plan::Size,
@@ -45,26 +52,25 @@ pub struct Batch {
 
 /// Plans one batch: asks the cache at `root`, if there is one, what it holds.
 pub fn plan_batch(objects: &[Object], root: Option<&std::path::Path>, pool: &rayon::ThreadPool) -> Batch {
-    let looked_up: Vec<Option<(Key, Option<u64>)>> = pool.install(|| {
-        objects
-            .par_iter()
-            .with_min_len(256)
-            .map(|object| {
-                let key = key::key(object.canonical());
-                object.wanted.then(|| (key, root.and_then(|root| cache::held(root, &key))))
-            })
-            .collect()
-    });
+    let look_up = |object: &Object| {
+        let key = key::key(object.canonical());
+        (key, root.and_then(|root| cache::held(root, &key)))
+    };
+    let looked_up: Vec<(Key, Option<u64>)> =
+        pool.install(|| objects.par_iter().with_min_len(256).map(look_up).collect());
     let mut planned = Planned::default();
     let mut missing = Vec::new();
-    for (object, found) in objects.iter().zip(looked_up) {
-        match found {
-            None => planned.reused += 1,
-            Some((_, Some(bytes))) => {
+    for (object, (key, held)) in objects.iter().zip(looked_up) {
+        match held {
+            _ if !object.wanted => {
+                planned.reused += 1;
+                planned.reused_bytes += held.or_else(|| object.size()).unwrap_or(0);
+            }
+            Some(bytes) => {
                 planned.held += 1;
                 planned.held_bytes += bytes;
             }
-            Some((key, None)) => missing.push((object, key)),
+            None => missing.push((object, key)),
         }
     }
     let files = plan::plan(missing);
@@ -95,6 +101,7 @@ pub fn plan_all(
 impl std::ops::AddAssign for Planned {
     fn add_assign(&mut self, other: Planned) {
         self.reused += other.reused;
+        self.reused_bytes += other.reused_bytes;
         self.held += other.held;
         self.held_bytes += other.held_bytes;
         self.fetch += other.fetch;
@@ -103,15 +110,20 @@ impl std::ops::AddAssign for Planned {
 
 impl Run<'_> {
     /// Fetches everything that the cache lacks. What fails is noted and does not end the run.
+    /// Ends early when the cache is full: what it cannot keep is read when a row needs it.
     pub fn fill(&self, groups: &Groups, batch_bytes: u64, root: &std::path::Path) -> anyhow::Result<()> {
         for objects in groups.batches(batch_bytes) {
-            let batch = plan_batch(&objects?, Some(root), self.pool);
+            let mut batch = plan_batch(&objects?, Some(root), self.pool);
+            if self.full.load(Ordering::Relaxed) {
+                batch.files.clear();
+            }
             self.counters.add(Counter::UniqueBytes, batch.planned.held_bytes);
             self.obtain(&batch.files, &|key, payload| {
                 self.counters.add(Counter::Fetched, 1);
                 self.counters.add(Counter::UniqueBytes, payload.len() as u64);
                 self.monitor.advance(Phase::Fetch, 1, payload.len() as u64);
                 self.keep(key, &payload);
+                self.memory.offer(key, &payload);
             })?;
         }
         Ok(())

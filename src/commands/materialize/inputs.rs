@@ -3,12 +3,12 @@
 //! Everything that can be refused is refused here, before anything is fetched.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
 
-use super::options::{Compression, Format, Options};
+use super::options::{Compression, Format, OnError, Options};
 use super::report::Unreadable;
 use crate::corpus::Base;
 use crate::corpus::manifest::{self, Kind, Manifest};
@@ -39,6 +39,9 @@ pub struct Inputs {
 /// folders of input, output and cache lie inside one another.
 pub fn find(options: &Options) -> anyhow::Result<Inputs> {
     keep_folders_apart(options)?;
+    if let Some(root) = &options.root {
+        Base::new(root).with_context(|| format!("cannot resolve --root {}", root.display()))?;
+    }
     let exclude: Vec<PathBuf> = options.output.iter().cloned().collect();
     let mut inputs = Inputs { readable: Vec::new(), unreadable: Vec::new() };
     for manifest in manifest::discover(&options.manifests, &exclude)? {
@@ -57,9 +60,7 @@ fn open(options: &Options, manifest: Manifest) -> anyhow::Result<Input> {
         Kind::Parquet => Format::Parquet,
         Kind::Jsonl(_) => Format::WebDataset,
     });
-    if let (Format::WebDataset, Some(schema)) = (format, &outline.schema) {
-        webdataset::check_schema(schema).with_context(|| manifest.path.display().to_string())?;
-    }
+    check_columns(&outline, format, options.on_error).with_context(|| manifest.path.display().to_string())?;
     let folder = options.root.as_deref().unwrap_or(manifest.folder());
     let base =
         Base::new(folder).with_context(|| format!("cannot resolve the folder {}", folder.display()))?;
@@ -71,6 +72,28 @@ fn open(options: &Options, manifest: Manifest) -> anyhow::Result<Input> {
     shard.push(".");
     shard.push(ending);
     Ok(Input { manifest, outline, base, format, shard: shard.into() })
+}
+
+/// Refuses columns that rows could not be written with, while nothing has been fetched yet.
+fn check_columns(outline: &Outline, format: Format, on_error: OnError) -> anyhow::Result<()> {
+    let Some(schema) = &outline.schema else { return Ok(()) };
+    if format == Format::WebDataset {
+        webdataset::check_schema(schema)?;
+    }
+    if on_error == OnError::DropSample && schema.column_with_name(rows::SAMPLE_ID).is_none() {
+        bail!("column `{}` is missing, so there are no samples to drop", rows::SAMPLE_ID);
+    }
+    let as_text = match (format, on_error) {
+        (Format::WebDataset, _) => &[rows::MATERIALIZE_ERROR, rows::CONTENT_TYPE, rows::TEXT_CONTENT][..],
+        (Format::Parquet, OnError::DropSample) => &[rows::MATERIALIZE_ERROR, rows::SAMPLE_ID],
+        (Format::Parquet, _) => &[rows::MATERIALIZE_ERROR],
+    };
+    for field in schema.fields().iter().filter(|field| as_text.contains(&field.name().as_str())) {
+        if !rows::is_text(field.data_type()) && outline.filled.contains(field.name()) {
+            bail!("column `{}` has type {}, not text", field.name(), field.data_type());
+        }
+    }
+    Ok(())
 }
 
 fn refuse_collisions(inputs: &[Input], options: &Options) -> anyhow::Result<()> {
@@ -117,23 +140,19 @@ fn keep_folders_apart(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The path without symlinks, as far as it exists.
+/// The path without symlinks, as far as it exists. What is missing would be made as folders, so
+/// that a `..` after it leads back.
 fn real(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut missing = Vec::new();
-    let mut existing = absolute.as_path();
-    loop {
-        if let Ok(found) = existing.canonicalize() {
-            return missing.iter().rev().fold(found, |path, name| path.join(name));
+    let mut real = PathBuf::new();
+    for component in absolute.components() {
+        match component {
+            Component::ParentDir => drop(real.pop()),
+            other => real.push(other),
         }
-        match (existing.parent(), existing.file_name()) {
-            (Some(parent), Some(name)) => {
-                missing.push(name);
-                existing = parent;
-            }
-            _ => return absolute,
-        }
+        real = real.canonicalize().unwrap_or(real);
     }
+    real
 }
 
 /// The layouts of Parquet shards: of each manifest its own columns, of all JSONL manifests one.
@@ -181,6 +200,8 @@ fn json_fields(inputs: &[&Input]) -> anyhow::Result<JsonFields> {
 
 impl Unreadable {
     pub fn new(path: &Path, error: &anyhow::Error) -> Unreadable {
-        Unreadable { path: path.display().to_string(), error: format!("{error:#}") }
+        let (path, error) = (path.display().to_string(), format!("{error:#}"));
+        let error = error.strip_prefix(&format!("{path}: ")).map(str::to_owned).unwrap_or(error);
+        Unreadable { path, error }
     }
 }

@@ -13,9 +13,10 @@ use super::counters::Counter;
 use super::fetch::Run;
 use crate::cache::Lookup;
 use crate::cache::flight::Flight;
+use crate::corpus::Object;
 use crate::corpus::{Key, Target, key};
 use crate::fault::{Class, Fault};
-use crate::grouping::Object;
+use crate::frame;
 use crate::plan;
 
 /// Loads payloads for the threads that write shards.
@@ -26,11 +27,19 @@ pub struct Loader<'a> {
     read: Mutex<HashSet<Key>>,
     /// Objects whose entry is not what it says.
     damaged: Mutex<HashSet<Key>>,
+    /// Pages that are not in their payload, and were told of.
+    no_pages: Mutex<HashSet<(Key, u32)>>,
 }
 
 impl<'a> Loader<'a> {
     pub fn new(run: &'a Run<'a>) -> Loader<'a> {
-        Loader { run, flight: Flight::default(), read: Mutex::default(), damaged: Mutex::default() }
+        Loader {
+            run,
+            flight: Flight::default(),
+            read: Mutex::default(),
+            damaged: Mutex::default(),
+            no_pages: Mutex::default(),
+        }
     }
 
     /// Distinct objects that were read from their source for a row.
@@ -62,15 +71,48 @@ impl<'a> Loader<'a> {
         Ok(loaded.pop().expect("one result for one object"))
     }
 
+    /// Page `index` of `payload`, which is that of `object`. A fault names the object.
+    ///
+    /// Fails only when the run is to stop.
+    pub fn page(
+        &self,
+        key: Key,
+        object: &Object,
+        payload: &Bytes,
+        index: u32,
+    ) -> anyhow::Result<Result<Bytes, Fault>> {
+        let page = frame::extract(payload, index).map_err(|fault| {
+            let (path, target) = key::decode(object.canonical(), object.hint());
+            let what = match target {
+                Target::Whole => format!("{path}: {}", fault.what),
+                Target::Member(name) | Target::Range { member: Some(name), .. } => {
+                    format!("{path}: member {name}: {}", fault.what)
+                }
+                Target::Range { offset, size, .. } => {
+                    format!("{path}: {size} bytes at {offset}: {}", fault.what)
+                }
+            };
+            Fault::new(fault.class, what)
+        });
+        if let Err(fault) = &page
+            && lock(&self.no_pages).insert((key, index))
+        {
+            self.run.failures.tell(fault, self.run.monitor)?;
+        }
+        Ok(page)
+    }
+
     /// How long the payload will be, where locator or cache say it, in bytes.
     pub fn expected_bytes(&self, key: &Key, object: &Object) -> Option<u64> {
-        match key::decode(object.canonical(), &[]).1 {
-            Target::Range { size, .. } => Some(size),
-            Target::Whole | Target::Member(_) => self.run.cache?.held(key),
-        }
+        object.size().or_else(|| self.run.cache?.held(key))
     }
 
     fn look_up(&self, key: &Key) -> Option<Bytes> {
+        let memory = self.run.memory;
+        memory.get(key).or_else(|| self.look_up_on_disk(key).inspect(|payload| memory.offer(*key, payload)))
+    }
+
+    fn look_up_on_disk(&self, key: &Key) -> Option<Bytes> {
         let cache = self.run.cache?;
         let counters = self.run.counters;
         match counters.timed(Counter::LookupNanos, || cache.lookup(key)) {

@@ -3,6 +3,7 @@
 //! The run is the picture in the crate documentation, from top to bottom: inputs, scan, plan,
 //! fetch, write, report. Each step is a file of its own here.
 
+mod asked;
 mod chunks;
 mod counters;
 mod failures;
@@ -18,12 +19,13 @@ mod summary;
 mod write;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::Context;
 
 use crate::cache::Cache;
+use crate::cache::memory::MemoryTier;
 use crate::corpus::shard::parquet::Layout;
 use crate::monitor::{Monitor, Phase};
 use crate::source::Source;
@@ -196,8 +198,17 @@ fn materialize(
         CacheMode::Never => None,
         CacheMode::Always | CacheMode::Auto => Some(Cache::open(&options.cache_dir)?),
     };
-    let mut run =
-        Run { source, cache: cache.as_ref(), counters: &counters, failures: &failures, monitor, pool };
+    let memory = MemoryTier::new(if cache.is_some() { options.memory / 4 } else { 0 });
+    let mut run = Run {
+        source,
+        cache: cache.as_ref(),
+        memory: &memory,
+        counters: &counters,
+        failures: &failures,
+        monitor,
+        pool,
+        full: AtomicBool::new(false),
+    };
     let planned = prepared.plan(options, pool)?;
     let route = match options.cache_mode {
         CacheMode::Always => Route::Cache,

@@ -80,6 +80,7 @@ pub struct ShardReport {
 #[derive(Clone, Debug, Serialize)]
 pub struct Unreadable {
     pub path: String,
+    /// Why; without the path.
     pub error: String,
 }
 

@@ -95,7 +95,7 @@ pub fn report(prepared: &Prepared, done: Done, options: &Options) -> Report {
             retries: 0,
             bytes: counters.get(Counter::SourceBytes),
         },
-        unique_bytes: counters.get(Counter::UniqueBytes),
+        unique_bytes: counters.get(Counter::UniqueBytes) + done.planned.reused_bytes,
         unreadable: unreadable(prepared),
         seconds: done.seconds,
         ..Report::default()
@@ -199,6 +199,6 @@ fn advice(report: &Report, done: &Done) -> Vec<String> {
 
 impl std::fmt::Display for Unreadable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}; the manifest is left out", self.error)
+        write!(f, "{}: {}; the manifest is left out", self.path, self.error)
     }
 }

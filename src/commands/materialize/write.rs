@@ -50,7 +50,7 @@ impl Job<'_> {
         let mut draft = self.output.draft().map_err(Unwritten::Run)?;
         let (outcome, hashed) = {
             let out = BufWriter::with_capacity(256 << 10, Hashed::new(draft.file()));
-            let mut shard = Shard::create(out, layout, self.options.image_tokens).map_err(Unwritten::Run)?;
+            let mut shard = Shard::create(out, layout, self.options.image_tokens);
             let outcome = self.fill(input, &mut shard)?;
             (outcome, shard.finish().map_err(|error| Unwritten::Run(self.explain(input, error)))?)
         };
@@ -119,15 +119,15 @@ enum Shard<'a> {
 type Out<'a> = BufWriter<Hashed<'a>>;
 
 impl<'a> Shard<'a> {
-    fn create(out: Out<'a>, layout: Option<Layout>, tokens: ImageTokens) -> anyhow::Result<Shard<'a>> {
+    fn create(out: Out<'a>, layout: Option<Layout>, tokens: ImageTokens) -> Shard<'a> {
         let tokens = match tokens {
             ImageTokens::Member => Tokens::Member,
             ImageTokens::Part => Tokens::Part,
         };
-        Ok(match layout {
-            Some(layout) => Shard::Parquet(Box::new(ParquetShard::new(out, layout)?)),
+        match layout {
+            Some(layout) => Shard::Parquet(Box::new(ParquetShard::new(out, layout))),
             None => Shard::WebDataset(Box::new(WebDatasetWriter::new(out, tokens))),
-        })
+        }
     }
 
     fn write(&mut self, chunk: &Chunk) -> anyhow::Result<()> {

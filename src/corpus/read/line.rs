@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::corpus::rows;
+use crate::corpus::{json, rows};
 
 /// A row, borrowed from its line where possible. The last of a repeated field counts.
 #[derive(Default)]
@@ -27,7 +27,8 @@ pub struct Line<'a> {
 impl<'a> Line<'a> {
     /// Fails with a sentence when the line is not a JSON object.
     pub fn parse(line: &'a [u8]) -> Result<Line<'a>, String> {
-        serde_json::from_slice(line).map_err(|error| format!("not a JSON object: {error}"))
+        let row = serde_json::from_slice(line.trim_ascii_end());
+        row.map_err(|error| format!("not a JSON object: {}", json::explain(&error)))
     }
 
     pub fn sample_id(&self) -> Result<Cow<'a, str>, String> {
@@ -36,7 +37,8 @@ impl<'a> Line<'a> {
 
     pub fn position(&self) -> Result<i32, String> {
         let raw = self.position.ok_or_else(|| missing(rows::POSITION))?;
-        serde_json::from_str(raw.get()).map_err(|error| format!("field `position`: {error}"))
+        serde_json::from_str(raw.get())
+            .map_err(|error| format!("field `position`: {}", json::explain(&error)))
     }
 
     pub fn modality(&self) -> Result<Cow<'a, str>, String> {
@@ -108,7 +110,7 @@ fn text<'a>(raw: Option<&'a RawValue>, field: &str) -> Result<Option<Cow<'a, str
     }
     serde_json::from_str(json)
         .map(|text: String| Some(Cow::Owned(text)))
-        .map_err(|error| format!("field `{field}`: {error}"))
+        .map_err(|error| format!("field `{field}`: {}", json::explain(&error)))
 }
 
 impl<'de> Deserialize<'de> for Line<'de> {

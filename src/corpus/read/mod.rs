@@ -1,5 +1,6 @@
 //! Manifests in: rows from Parquet and JSONL files, streamed.
 
+mod contained;
 mod jsonl;
 mod line;
 mod parquet;
@@ -9,6 +10,7 @@ use arrow_schema::SchemaRef;
 
 use super::manifest::{Kind, Manifest};
 use super::rows::{Columns, Rows};
+use contained::contained;
 
 /// A part of a manifest that can be read on its own; a manifest is its parts in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub struct Outline {
     pub schema: Option<SchemaRef>,
     /// Rows, where the file says it.
     pub rows: Option<u64>,
+    /// Columns that are not all null, as far as the file says it.
+    pub filled: Vec<String>,
 }
 
 /// Opens `manifest` and checks that it has the columns that every command needs.
@@ -39,8 +43,15 @@ pub fn outline(manifest: &Manifest) -> anyhow::Result<Outline> {
     let bytes = manifest.path.metadata().with_context(context)?.len();
     let kind = manifest.kind().with_context(context)?;
     match kind {
-        Kind::Parquet => parquet::outline(&manifest.path, bytes).with_context(context),
-        Kind::Jsonl(_) => Ok(Outline { kind, bytes, pieces: vec![Piece::All], schema: None, rows: None }),
+        Kind::Parquet => contained(|| parquet::outline(&manifest.path, bytes)).with_context(context),
+        Kind::Jsonl(_) => Ok(Outline {
+            kind,
+            bytes,
+            pieces: vec![Piece::All],
+            schema: None,
+            rows: None,
+            filled: Vec::new(),
+        }),
     }
 }
 
@@ -56,8 +67,10 @@ pub fn read(
     let context = || manifest.path.display().to_string();
     match kind {
         Kind::Parquet => {
-            for rows in parquet::open(&manifest.path, piece, columns).with_context(context)? {
-                each(rows.with_context(context)?)?;
+            let mut batches =
+                contained(|| parquet::open(&manifest.path, piece, columns)).with_context(context)?;
+            while let Some(rows) = contained(|| batches.next().transpose()).with_context(context)? {
+                each(rows)?;
             }
         }
         Kind::Jsonl(packing) => {

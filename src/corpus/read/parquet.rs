@@ -2,7 +2,8 @@
 //!
 //! The payload column is left alone while its statistics say that all of it is null, and while
 //! only its presence is asked for and they say that none is. Where it must be read, batches are
-//! small, since one page of it may hold hundreds of megabytes.
+//! small, since one page of it may hold hundreds of megabytes. They are small too where other
+//! columns are large: a batch of text is bounded by what its offsets can count, 2 GiB.
 
 use std::fs::File;
 use std::path::Path;
@@ -24,6 +25,12 @@ use crate::corpus::manifest::Kind;
 use crate::corpus::rows::*;
 
 const BATCH_ROWS: usize = 1024;
+/// Of a batch, as far as the footer tells.
+const BATCH_BYTES: i64 = 64 << 20;
+/// What the decoder says of a batch that its offsets cannot count.
+const OVERFLOW: &str = "index overflow";
+/// How much smaller the next batches are when one could not be decoded.
+const SMALLER: usize = 16;
 /// While payloads are decoded.
 const PAYLOAD_BATCH_ROWS: usize = 32;
 
@@ -43,7 +50,21 @@ pub fn outline(path: &Path, bytes: u64) -> anyhow::Result<Outline> {
         pieces: (0..row_groups.len()).map(Piece::RowGroup).collect(),
         schema: Some(schema.clone()),
         rows: Some(row_groups.iter().map(|g| g.num_rows() as u64).sum()),
+        filled: filled(&metadata),
     })
+}
+
+/// The columns of which some statistics show that a value is there.
+fn filled(metadata: &ArrowReaderMetadata) -> Vec<String> {
+    let leaves = metadata.parquet_schema();
+    let has_value = |leaf: &usize| {
+        metadata.metadata().row_groups().iter().map(|group| group.column(*leaf)).any(|column| {
+            let nulls = column.statistics().and_then(|statistics| statistics.null_count_opt());
+            nulls.is_some_and(|nulls| (nulls as i64) < column.num_values())
+        })
+    };
+    let filled = (0..leaves.num_columns()).filter(has_value);
+    filled.map(|leaf| leaves.get_column_root(leaf).name().to_owned()).collect()
 }
 
 /// Opens `piece` of the file.
@@ -82,9 +103,19 @@ pub struct ParquetRows {
     metadata: ArrowReaderMetadata,
     columns: Columns,
     pending: std::vec::IntoIter<usize>,
-    current: Option<(ParquetRecordBatchReader, Presence)>,
+    current: Option<Current>,
     /// Rows before the next batch.
     rows: u64,
+}
+
+/// A row group at work.
+struct Current {
+    index: usize,
+    reader: ParquetRecordBatchReader,
+    presence: Presence,
+    batch_rows: usize,
+    /// Rows of this row group before the next batch.
+    rows: usize,
 }
 
 /// What the payload column of a row group holds.
@@ -101,19 +132,27 @@ impl Iterator for ParquetRows {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some((reader, presence)) = &mut self.current {
-                match reader.next() {
+            let (index, rows, batch_rows) = match &mut self.current {
+                None => (self.pending.next()?, 0, BATCH_ROWS),
+                Some(current) => match current.reader.next() {
                     Some(Ok(table)) => {
                         let first = self.rows + 1;
                         self.rows += table.num_rows() as u64;
-                        return Some(split(table, *presence, Places::From(first)));
+                        current.rows += table.num_rows();
+                        return Some(split(table, current.presence, Places::From(first)));
+                    }
+                    // It may be too large only because of a dictionary, which the footer hides.
+                    Some(Err(error)) if current.batch_rows > 1 && error.to_string().contains(OVERFLOW) => {
+                        (current.index, current.rows, current.batch_rows.div_ceil(SMALLER))
                     }
                     Some(Err(error)) => return Some(Err(error.into())),
-                    None => self.current = None,
-                }
-            }
-            let row_group = self.pending.next()?;
-            match self.start(row_group) {
+                    None => {
+                        self.current = None;
+                        continue;
+                    }
+                },
+            };
+            match self.start(index, rows, batch_rows) {
                 Ok(current) => self.current = Some(current),
                 Err(error) => return Some(Err(error)),
             }
@@ -122,7 +161,8 @@ impl Iterator for ParquetRows {
 }
 
 impl ParquetRows {
-    fn start(&self, index: usize) -> anyhow::Result<(ParquetRecordBatchReader, Presence)> {
+    /// Reads row group `index` from its row `rows` on, at most `batch_rows` at a time.
+    fn start(&self, index: usize, rows: usize, batch_rows: usize) -> anyhow::Result<Current> {
         let row_group = self.metadata.metadata().row_groups().get(index).context("a row group is missing")?;
         let presence = self.presence(row_group);
         let schema = self.metadata.schema();
@@ -130,15 +170,31 @@ impl ParquetRows {
             BINARY_CONTENT => presence == Presence::Values,
             name => self.columns == Columns::All || [MODALITY, SOURCE_REF].contains(&name),
         };
-        let roots = schema.fields().iter().enumerate().filter(|(_, field)| wanted(field)).map(|(at, _)| at);
+        let roots: Vec<usize> =
+            schema.fields().iter().enumerate().filter(|(_, field)| wanted(field)).map(|(at, _)| at).collect();
+        let batch_rows = batch_rows.min(self.batch_rows(row_group, &roots, presence));
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots);
         let reader =
             ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.try_clone()?, self.metadata.clone())
                 .with_projection(mask)
                 .with_row_groups(vec![index])
-                .with_batch_size(if presence == Presence::Values { PAYLOAD_BATCH_ROWS } else { BATCH_ROWS })
+                .with_offset(rows)
+                .with_batch_size(batch_rows)
                 .build()?;
-        Ok((reader, presence))
+        Ok(Current { index, reader, presence, batch_rows, rows })
+    }
+
+    /// How many rows of these columns are some tens of megabytes, going by their average.
+    fn batch_rows(&self, row_group: &RowGroupMetaData, roots: &[usize], presence: Presence) -> usize {
+        let leaves = self.metadata.parquet_schema();
+        let columns = row_group.columns().iter().enumerate();
+        let wanted = columns.filter(|(leaf, _)| roots.contains(&leaves.get_column_root_idx(*leaf)));
+        let bytes = wanted.map(|(_, column)| {
+            column.unencoded_byte_array_data_bytes().unwrap_or(0).max(column.uncompressed_size())
+        });
+        let row_bytes = bytes.sum::<i64>() / row_group.num_rows().max(1);
+        let most = if presence == Presence::Values { PAYLOAD_BATCH_ROWS } else { BATCH_ROWS };
+        usize::try_from(BATCH_BYTES / row_bytes.max(1)).unwrap_or(1).clamp(1, most)
     }
 
     fn presence(&self, row_group: &RowGroupMetaData) -> Presence {

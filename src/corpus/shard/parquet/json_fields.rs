@@ -3,6 +3,7 @@
 //! Their types are those that fit all rows of all manifests, so that the shards of one run share
 //! a schema. Columns come in order of their names.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
@@ -26,17 +27,23 @@ impl JsonFields {
     /// Fails when a field is an object or list in one row and something else in another.
     pub fn infer(objects: impl Iterator<Item = anyhow::Result<String>>) -> anyhow::Result<JsonFields> {
         let mut failed = None;
+        let mut shapes = Shapes::default();
         let values = objects.map_while(|object| {
             let value = object.and_then(|text| Ok(serde_json::from_str::<Value>(&text)?));
-            value.map_err(|error| failed = Some(error)).ok().map(Ok::<Value, ArrowError>)
+            value
+                .inspect(|value| shapes.add(value))
+                .map_err(|error| failed = Some(error))
+                .ok()
+                .map(Ok::<Value, ArrowError>)
         });
         let inferred = infer_json_schema_from_iterator(values);
         if let Some(error) = failed {
             return Err(error);
         }
-        let inferred = inferred.context(
-            "a field has no common type over all rows; write --format webdataset, which needs none",
-        )?;
+        let inferred = inferred.with_context(|| {
+            let field = shapes.mixed.map_or("a field".into(), |name| format!("field `{name}`"));
+            format!("{field} has no common type over all rows; write --format webdataset, which needs none")
+        })?;
         let mut fields: Vec<Arc<Field>> = inferred.fields().iter().map(typed).collect();
         fields.sort_by(|a, b| a.name().cmp(b.name()));
         if let Some(field) = fields.iter().find(|f| rows::RESERVED.contains(&f.name().as_str())) {
@@ -66,6 +73,38 @@ impl JsonFields {
         match decoder.flush()? {
             Some(decoded) => Ok(decoded),
             None => Ok(RecordBatch::new_empty(self.schema.clone())),
+        }
+    }
+}
+
+/// What the values of each field look like, to name the one that has no type.
+#[derive(Default)]
+struct Shapes {
+    seen: HashMap<String, Shape>,
+    mixed: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Scalar,
+    List,
+    Object,
+}
+
+impl Shapes {
+    fn add(&mut self, object: &Value) {
+        for (name, value) in object.as_object().into_iter().flatten() {
+            let shape = match value {
+                Value::Null => continue,
+                Value::Array(_) => Shape::List,
+                Value::Object(_) => Shape::Object,
+                Value::Bool(_) | Value::Number(_) | Value::String(_) => Shape::Scalar,
+            };
+            match self.seen.get(name) {
+                None => drop(self.seen.insert(name.clone(), shape)),
+                Some(seen) if *seen != shape => self.mixed = Some(name.clone()),
+                Some(_) => {}
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::schema::types::ColumnPath;
 
 use super::JsonFields;
+use super::payload::Storage;
 use crate::corpus::rows::*;
 
 /// Codec of the columns; of payloads too where it makes them smaller.
@@ -77,25 +78,29 @@ impl Layout {
         }
     }
 
-    /// Properties of the file. Payloads are plain here; row groups where they are worth more
-    /// have [`Layout::payload_properties`] of their own.
-    pub fn properties(&self) -> WriterProperties {
+    /// Properties of a file whose payloads are stored as `payloads` unless a row group has
+    /// [`Layout::payload_properties`] of its own.
+    pub fn properties(&self, payloads: Storage) -> WriterProperties {
         let column = ColumnPath::from(BINARY_CONTENT);
         builder()
             .set_compression(self.codec.compression())
-            .set_column_dictionary_enabled(column.clone(), false)
-            .set_column_compression(column, Compression::UNCOMPRESSED)
+            .set_column_dictionary_enabled(column.clone(), payloads.dictionary)
+            .set_column_dictionary_page_size_limit(column.clone(), usize::MAX)
+            .set_column_compression(column, self.payload_codec(payloads).compression())
             .build()
     }
 
     /// Properties of the payload column of one row group.
-    pub fn payload_properties(&self, dictionary: bool, compress: bool) -> WriterProperties {
-        let codec = if compress { self.codec } else { Codec::None };
+    pub fn payload_properties(&self, payloads: Storage) -> WriterProperties {
         builder()
-            .set_dictionary_enabled(dictionary)
+            .set_dictionary_enabled(payloads.dictionary)
             .set_dictionary_page_size_limit(usize::MAX)
-            .set_compression(codec.compression())
+            .set_compression(self.payload_codec(payloads).compression())
             .build()
+    }
+
+    fn payload_codec(&self, payloads: Storage) -> Codec {
+        if payloads.compress { self.codec } else { Codec::None }
     }
 
     /// The file-level metadata of the manifest, in order of their names.

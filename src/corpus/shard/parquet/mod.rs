@@ -12,7 +12,7 @@ mod payload;
 use std::io::Write;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use arrow_array::{Array, ArrayRef, LargeStringArray, RecordBatch};
 use arrow_cast::cast;
 use arrow_schema::Field;
@@ -28,26 +28,34 @@ use super::{Chunk, Filled};
 use crate::corpus::rows;
 pub use json_fields::JsonFields;
 pub use layout::{Codec, Layout};
-use payload::PayloadColumn;
+use payload::Storage;
 
 /// Writes one Parquet file.
 pub struct ParquetShard<W: Write + Send> {
+    layout: Layout,
+    state: State<W>,
+}
+
+/// The file is begun with the first row group, which decides how payloads are stored by default.
+enum State<W: Write + Send> {
+    New(W),
+    Open(Box<Open<W>>),
+    /// Only while a state becomes the next, and after a failure to do so.
+    Gone,
+}
+
+struct Open<W: Write + Send> {
     file: SerializedFileWriter<W>,
     columns: ArrowRowGroupWriterFactory,
-    layout: Layout,
     payload: ColumnDescPtr,
+    /// How the payload column is stored where nothing else is said.
+    usual: Storage,
     row_groups: usize,
 }
 
 impl<W: Write + Send> ParquetShard<W> {
-    pub fn new(out: W, layout: Layout) -> anyhow::Result<ParquetShard<W>> {
-        let options = ArrowWriterOptions::new().with_properties(layout.properties());
-        let writer = ArrowWriter::try_new_with_options(out, layout.schema.clone(), options)?;
-        let (file, columns) = writer.into_serialized_writer()?;
-        let leaves = file.schema_descr().columns();
-        let payload = leaves.iter().find(|leaf| leaf.path().parts() == [rows::BINARY_CONTENT]);
-        let payload = payload.context("the layout has no payload column")?.clone();
-        Ok(ParquetShard { file, columns, layout, payload, row_groups: 0 })
+    pub fn new(out: W, layout: Layout) -> ParquetShard<W> {
+        ParquetShard { layout, state: State::New(out) }
     }
 
     /// Writes `chunk` as one row group.
@@ -56,9 +64,12 @@ impl<W: Write + Send> ParquetShard<W> {
             return Ok(());
         }
         let decoded = self.decode_json_fields(chunk)?;
-        let mut writers = self.columns.create_column_writers(self.row_groups)?.into_iter();
+        let storage = Storage::of(chunk, &self.layout);
+        let layout = self.layout.clone();
+        let open = self.open(storage)?;
+        let mut writers = open.columns.create_column_writers(open.row_groups)?.into_iter();
         let mut finished = Vec::new();
-        for field in self.layout.schema.fields() {
+        for field in layout.schema.fields() {
             if field.name() == rows::BINARY_CONTENT {
                 writers.next().context("the payload column has no writer")?;
                 finished.push(None);
@@ -68,31 +79,62 @@ impl<W: Write + Send> ParquetShard<W> {
                 finished.push(Some(chunk));
             }
         }
-        let mut row_group = self.file.next_row_group()?;
+        let mut row_group = open.file.next_row_group()?;
         for column in finished {
             match column {
                 Some(column) => column.append_to_row_group(&mut row_group)?,
-                None => PayloadColumn::of(chunk).write(&mut row_group, &self.payload, &self.layout)?,
+                None if storage == open.usual => payload::write(chunk, &mut row_group)?,
+                None => {
+                    let properties = layout.payload_properties(storage);
+                    payload::write_aside(chunk, &mut row_group, &open.payload, properties)?;
+                }
             }
         }
         row_group.close()?;
-        self.row_groups += 1;
+        open.row_groups += 1;
         Ok(())
     }
 
     /// Writes the footer and gives the output back.
     pub fn finish(mut self) -> anyhow::Result<W> {
-        for pair in self.layout.key_values() {
-            self.file.append_key_value_metadata(pair);
+        let pairs: Vec<_> = self.layout.key_values().collect();
+        self.open(Storage::default())?;
+        let State::Open(mut open) = self.state else { bail!("the file was not begun") };
+        for pair in pairs {
+            open.file.append_key_value_metadata(pair);
         }
-        let mut out = self.file.into_inner()?;
+        let mut out = open.file.into_inner()?;
         out.flush()?;
         Ok(out)
+    }
+
+    /// The file, begun with this storage of payloads if it is not yet.
+    fn open(&mut self, usual: Storage) -> anyhow::Result<&mut Open<W>> {
+        self.state = match std::mem::replace(&mut self.state, State::Gone) {
+            State::New(out) => State::Open(Box::new(Open::begin(out, &self.layout, usual)?)),
+            state => state,
+        };
+        match &mut self.state {
+            State::Open(open) => Ok(open),
+            State::New(_) | State::Gone => bail!("the file could not be begun"),
+        }
     }
 
     fn decode_json_fields(&self, chunk: &Chunk) -> anyhow::Result<Vec<Option<RecordBatch>>> {
         let Some(fields) = &self.layout.json_fields else { return Ok(vec![None; chunk.tables.len()]) };
         chunk.tables.iter().map(|table| fields.decode(table).map(Some)).collect()
+    }
+}
+
+impl<W: Write + Send> Open<W> {
+    fn begin(out: W, layout: &Layout, usual: Storage) -> anyhow::Result<Open<W>> {
+        let options = ArrowWriterOptions::new().with_properties(layout.properties(usual));
+        let writer = ArrowWriter::try_new_with_options(out, layout.schema.clone(), options)?;
+        let (file, columns) = writer.into_serialized_writer()?;
+        let leaves = file.schema_descr().columns();
+        let payload = leaves.iter().find(|leaf| leaf.path().parts() == [rows::BINARY_CONTENT]);
+        let payload = payload.context("the layout has no payload column")?.clone();
+        Ok(Open { file, columns, payload, usual, row_groups: 0 })
     }
 }
 

@@ -16,7 +16,7 @@ mod tests;
 use std::io::Write;
 
 use anyhow::{Context, bail};
-use arrow_schema::{DataType, Schema};
+use arrow_schema::Schema;
 
 use self::document::OURS;
 use self::fields::Fields;
@@ -109,14 +109,5 @@ impl<W: Write> WebDatasetWriter<W> {
         document::write(&mut self.document, sample, &layout, &fields.sample(sample, &OURS)?)?;
         member::append(&mut self.tar, &format!("{key}.json"), &self.document)?;
         Ok(())
-    }
-}
-
-fn is_text(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Dictionary(_, values) => is_text(values),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
-        _ => false,
     }
 }

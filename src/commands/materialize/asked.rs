@@ -1,0 +1,66 @@
+//! What rows ask for, in keys: the step from locators to objects that a shard's rows wait for.
+
+use std::collections::HashMap;
+
+use crate::corpus::Object;
+use crate::corpus::object::is_better_hint;
+use crate::corpus::rows::{Need, Rows};
+use crate::corpus::shard::Filled;
+use crate::corpus::{Base, Key, key};
+
+/// Rows and what each of them waits for.
+pub struct Asked<'r> {
+    pub rows: &'r Rows,
+    /// One for each row.
+    pub waiting: Vec<Waiting>,
+    /// The objects that are waited for.
+    pub objects: HashMap<Key, Object>,
+}
+
+/// What a row waits for.
+pub enum Waiting {
+    /// Nothing: this is what becomes of it.
+    Done(Filled),
+    /// An object, and which frame of it.
+    Object(Key, Option<u32>),
+}
+
+impl Asked<'_> {
+    /// Fails when a column has a type that is no text.
+    pub fn by<'r>(rows: &'r Rows, base: &Base) -> anyhow::Result<Asked<'r>> {
+        let mut asked = Asked { rows, waiting: Vec::with_capacity(rows.len()), objects: HashMap::new() };
+        let mut record = Vec::new();
+        rows.needs(|_, need| {
+            let waiting = asked.waiting_for(need, base, &mut record);
+            asked.waiting.push(waiting);
+            Ok(())
+        })?;
+        Ok(asked)
+    }
+
+    fn waiting_for(&mut self, need: Need, base: &Base, record: &mut Vec<u8>) -> Waiting {
+        let failed = |what: String| Waiting::Done(Filled::Failed(what));
+        let locator = match need {
+            Need::Nothing | Need::Present => return Waiting::Done(Filled::Untouched),
+            Need::NoLocator => return failed("no_locator: the row does not say where its payload is".into()),
+            Need::BadLocator(fault) => return failed(fault.to_string()),
+            Need::Payload(locator) => locator,
+        };
+        let canonical = match base.resolve(&locator, record) {
+            Ok(canonical) => canonical,
+            Err(fault) => return failed(fault.to_string()),
+        };
+        let key = key::key(&record[..canonical]);
+        let object = || Object {
+            record: record.as_slice().into(),
+            canonical: canonical as u32,
+            count: 1,
+            wanted: true,
+        };
+        let known = self.objects.entry(key).or_insert_with(object);
+        if is_better_hint(&record[canonical..], known.hint()) {
+            *known = object();
+        }
+        Waiting::Object(key, locator.frame)
+    }
+}

@@ -1,0 +1,89 @@
+//! Archives built by hand, so that every byte of a header can be chosen.
+
+/// A tar under construction.
+#[derive(Clone, Default)]
+pub struct Tar {
+    bytes: Vec<u8>,
+    /// Where the content of the last member lies.
+    pub content: u64,
+}
+
+impl Tar {
+    /// A header of type `kind` that says `size`, changed by `edit`, then `content`, padded.
+    pub fn header(
+        mut self,
+        kind: u8,
+        name: &[u8],
+        size: u64,
+        content: &[u8],
+        edit: impl Fn(&mut [u8]),
+    ) -> Tar {
+        let mut header = [0; 512];
+        header[..name.len()].copy_from_slice(name);
+        header[100..108].copy_from_slice(b"0000644\0");
+        header[124..136].copy_from_slice(format!("{size:011o}\0").as_bytes());
+        header[136..148].copy_from_slice(b"00000000000\0");
+        header[156] = kind;
+        header[257..265].copy_from_slice(b"ustar  \0");
+        edit(&mut header);
+        header[148..156].fill(b' ');
+        let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
+        header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        self.bytes.extend(header);
+        self.content = self.bytes.len() as u64;
+        self.bytes.extend(content);
+        self.bytes.resize(self.bytes.len().next_multiple_of(512), 0);
+        self
+    }
+
+    pub fn entry(self, kind: u8, name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> Tar {
+        let content = content.as_ref();
+        self.header(kind, name.as_ref(), content.len() as u64, content, |_| {})
+    }
+
+    pub fn file(self, name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> Tar {
+        self.entry(b'0', name, content)
+    }
+
+    /// A hard (`b'1'`) or symbolic (`b'2'`) link.
+    pub fn link(self, kind: u8, name: &str, to: &str) -> Tar {
+        self.header(kind, name.as_bytes(), 0, b"", |header| {
+            header[157..157 + to.len()].copy_from_slice(to.as_bytes());
+        })
+    }
+
+    /// Extended records for the next entry.
+    pub fn records(self, records: &[(&str, &str)]) -> Tar {
+        let text: String = records.iter().map(|(key, value)| record(key, value)).collect();
+        self.entry(b'x', "PaxHeaders/next", text)
+    }
+
+    /// The archive without its end mark.
+    pub fn open(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    pub fn end(mut self) -> Vec<u8> {
+        self.bytes.resize(self.bytes.len() + 1024, 0);
+        self.bytes
+    }
+}
+
+/// `length key=value\n`, where the length counts itself.
+fn record(key: &str, value: &str) -> String {
+    let rest = format!(" {key}={value}\n");
+    let digits = (1..).find(|digits| (rest.len() + digits).to_string().len() == *digits);
+    format!("{}{rest}", rest.len() + digits.unwrap())
+}
+
+/// Writes a number as twelve octal digits.
+pub fn octal(header: &mut [u8], at: usize, number: u64) {
+    header[at..at + 12].copy_from_slice(format!("{number:011o}\0").as_bytes());
+}
+
+/// Writes a number in base 256, the way sizes from 8 GiB on are written.
+pub fn base_256(header: &mut [u8], at: usize, number: u64) {
+    header[at..at + 12].fill(0);
+    header[at] = 0x80;
+    header[at + 4..at + 12].copy_from_slice(&number.to_be_bytes());
+}

@@ -1,0 +1,9 @@
+//! What the tests of whole runs share: small corpora, a source that counts, shards read back.
+
+pub mod corpus;
+pub mod files;
+pub mod manifests;
+pub mod random;
+pub mod recording;
+pub mod run;
+pub mod shards;
