@@ -39,7 +39,7 @@ Examples:
 /// where it stopped.
 #[derive(Debug, Args)]
 pub struct Flags {
-    /// Manifests: Parquet, JSONL or WebDataset tar files, or folders of them
+    /// Manifests: Parquet or JSONL files, or folders of them
     ///
     /// Folders are walked, files in them are taken in the order of their paths.
     #[arg(value_name = "MANIFEST", required = true)]
@@ -63,7 +63,7 @@ pub struct Flags {
     #[arg(long, help_heading = "Output")]
     overwrite: bool,
 
-    /// Codec of Parquet columns; payloads are stored as they are
+    /// Codec of Parquet columns; of payloads too where that saves a tenth
     #[arg(
         long,
         help_heading = "Output",

@@ -21,9 +21,16 @@ mod size;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use onepull::corpus::read::panic_is_contained;
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
+    let print_panic = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !panic_is_contained() {
+            print_panic(panic);
+        }
+    }));
     let result = match args::Cli::parse().command {
         args::Command::Materialize(flags) => materialize::run(&flags),
     };

@@ -34,6 +34,10 @@ pub struct Manifest {
 }
 
 const ENDINGS: [&str; 5] = ["parquet", "jsonl", "ndjson", "jsonlines", "json"];
+/// Where the first header of a tar archive says what it is, and how much of a file tells its kind.
+const TAR_MAGIC_AT: usize = 257;
+const START: u64 = 512;
+
 const PACKED: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// All manifests among `inputs`, in order. Nothing below `exclude` is looked at.
@@ -114,6 +118,10 @@ fn is_named_parquet(path: &Path) -> bool {
     unpacked(path).is_some_and(|path| ending(&path).is_some_and(|ending| ending == "parquet"))
 }
 
+fn is_named_packed(path: &Path) -> bool {
+    ending(path).is_some_and(|ending| PACKED.contains(&ending.as_str()))
+}
+
 /// The name without the ending of a compression.
 fn unpacked(path: &Path) -> Option<PathBuf> {
     let mut path = PathBuf::from(path.file_name()?);
@@ -130,29 +138,24 @@ fn ending(path: &Path) -> Option<String> {
 impl Manifest {
     /// Looks at the first bytes of the file.
     ///
-    /// Fails when it is named as Parquet and is something else: what a download or a writer left
-    /// that did not finish is no empty list of rows.
+    /// Fails when it is a tar archive, and when it is not what it is named as: what a download or
+    /// a writer left that did not finish is no empty list of rows.
     pub fn kind(&self) -> io::Result<Kind> {
-        let mut start = [0; 4];
-        let mut filled = 0;
-        let mut file = File::open(&self.path)?;
-        while filled < start.len() {
-            match file.read(&mut start[filled..])? {
-                0 => break,
-                n => filled += n,
-            }
+        let mut start = Vec::new();
+        File::open(&self.path)?.take(START).read_to_end(&mut start)?;
+        let refuse = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        if start.get(TAR_MAGIC_AT..).is_some_and(|rest| rest.starts_with(b"ustar")) {
+            return refuse("it is a tar archive; manifests are Parquet or JSONL");
         }
-        let kind = match start {
-            [b'P', b'A', b'R', b'1'] => Kind::Parquet,
-            [0x1f, 0x8b, ..] => Kind::Jsonl(Packing::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd] => Kind::Jsonl(Packing::Zstd),
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Kind::Jsonl(Packing::Zstd),
-            _ => Kind::Jsonl(Packing::Plain),
-        };
-        if kind != Kind::Parquet && is_named_parquet(&self.path) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is named as Parquet, but is none"));
+        match start.as_slice() {
+            [b'P', b'A', b'R', b'1', ..] => Ok(Kind::Parquet),
+            _ if is_named_parquet(&self.path) => refuse("it is named as Parquet, but is none"),
+            [] if is_named_packed(&self.path) => refuse("it is named as compressed, but is empty"),
+            [0x1f, 0x8b, ..] => Ok(Kind::Jsonl(Packing::Gzip)),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Kind::Jsonl(Packing::Zstd)),
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Kind::Jsonl(Packing::Zstd)),
+            _ => Ok(Kind::Jsonl(Packing::Plain)),
         }
-        Ok(kind)
     }
 
     /// The folder that relative paths in the manifest start at.

@@ -27,7 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("source", &["corpus", "fault", "plan"]),
     ("cache", &["corpus", "fault", "publish"]),
     ("commands", &["cache", "corpus", "fault", "frame", "grouping", "monitor", "plan", "publish", "source"]),
-    ("cli", &["commands", "monitor", "publish"]),
+    ("cli", &["commands", "corpus", "monitor", "publish"]),
 ];
 
 /// Parts that compute and do nothing else.

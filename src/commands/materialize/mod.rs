@@ -59,7 +59,9 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     let found = inputs::find(options)?;
     found.unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
     if found.readable.is_empty() && found.unreadable.is_empty() {
-        monitor.problem("no manifests found (*.parquet, *.jsonl, also .gz and .zst)");
+        let places: Vec<_> = options.manifests.iter().map(|path| path.display().to_string()).collect();
+        let what = "no manifests (*.parquet, *.jsonl, *.ndjson, *.json; JSONL also .gz and .zst)";
+        monitor.problem(&format!("{what} in {}", places.join(", ")));
     }
     match options.stop_after {
         StopAfter::Plan => {

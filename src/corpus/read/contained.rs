@@ -5,13 +5,25 @@
 //! be read.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+thread_local! {
+    static CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread would become an error here: it need not be printed then.
+pub fn panic_is_contained() -> bool {
+    CONTAINED.get()
+}
 
 /// Does `work`; a panic in it becomes an error. What `work` had borrowed must not be used again
 /// after an error, since a panic may have left it half-changed.
 pub fn contained<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(anyhow::anyhow!("the file is damaged: {}", message(&*panic))))
+    let outer = CONTAINED.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(work));
+    CONTAINED.set(outer);
+    result.unwrap_or_else(|panic| Err(anyhow::anyhow!("the file is damaged: {}", message(&*panic))))
 }
 
 fn message(panic: &(dyn Any + Send)) -> &str {

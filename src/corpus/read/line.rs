@@ -37,8 +37,14 @@ impl<'a> Line<'a> {
 
     pub fn position(&self) -> Result<i32, String> {
         let raw = self.position.ok_or_else(|| missing(rows::POSITION))?;
-        serde_json::from_str(raw.get())
-            .map_err(|error| format!("field `position`: {}", json::explain(&error)))
+        // Writers that keep numbers as floats put `3.0` for 3.
+        let whole =
+            |number: f64| number.fract() == 0.0 && (i32::MIN as f64..=i32::MAX as f64).contains(&number);
+        match serde_json::from_str::<f64>(raw.get()) {
+            Ok(number) if whole(number) => Ok(number as i32),
+            Ok(number) => Err(format!("field `position`: {number} is no whole number of 32 bits")),
+            Err(_) => Err(format!("field `position`: {} is no whole number", raw.get())),
+        }
     }
 
     pub fn modality(&self) -> Result<Cow<'a, str>, String> {
@@ -185,6 +191,8 @@ mod tests {
         for line in ["", "{", "[]", "3", r#"{"a":1} x"#, "{\"a\":\"\0\"}"] {
             assert!(Line::parse(line.as_bytes()).is_err(), "{line}");
         }
+        assert_eq!(Line::parse(br#"{"position":-1.0}"#).unwrap().position(), Ok(-1));
+        assert!(Line::parse(br#"{"position":2147483648}"#).unwrap().position().is_err());
         let line = Line::parse(br#"{"position":"3","binary_content":"@"}"#).unwrap();
         assert!(line.position().unwrap_err().contains("position"));
         assert!(line.modality().unwrap_err().contains("missing"));

@@ -11,6 +11,7 @@ use arrow_schema::SchemaRef;
 use super::manifest::{Kind, Manifest};
 use super::rows::{Columns, Rows};
 use contained::contained;
+pub use contained::panic_is_contained;
 
 /// A part of a manifest that can be read on its own; a manifest is its parts in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
