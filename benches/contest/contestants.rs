@@ -18,6 +18,10 @@ pub struct Contestant {
     inputs: Vec<PathBuf>,
     /// Removed before each run and after the last.
     leftovers: Vec<PathBuf>,
+    /// A cache that each run fills anew, and where it is moved afterwards. It is not removed
+    /// between runs: ext4 looks past each recently deleted inode when it makes a file, so the next
+    /// run would pay for the removal.
+    spent: Option<(PathBuf, PathBuf)>,
     program: PathBuf,
     arguments: Vec<String>,
 }
@@ -36,6 +40,11 @@ impl Contestant {
     }
 
     pub fn clean(&self) -> anyhow::Result<()> {
+        if let Some((cache, spent)) = self.spent.as_ref().filter(|(cache, _)| cache.exists()) {
+            fs::create_dir_all(spent)?;
+            let number = fs::read_dir(spent)?.count();
+            fs::rename(cache, spent.join(number.to_string()))?;
+        }
         self.leftovers.iter().try_for_each(|leftover| remove(leftover))
     }
 }
@@ -71,14 +80,15 @@ impl Arena<'_> {
         let mut contestant = Contestant {
             name: format!("onepull, {name}"),
             inputs: self.corpus_files(),
-            leftovers: vec![output.clone(), store.clone()],
+            leftovers: vec![output.clone()],
+            spent: Some((store.clone(), self.folder.join("spent"))),
             program: PathBuf::from(env!("CARGO_BIN_EXE_onepull")),
             arguments: self.onepull_arguments(&output, &store, mode),
         };
         if let Cache::Warm = cache {
             contestant.prepare()?;
             process::run(&mut contestant.command()).context("filling the cache")?;
-            contestant.leftovers.pop();
+            contestant.spent = None;
             contestant.inputs = vec![store];
             contestant.inputs.extend(self.corpus.manifests.iter().cloned());
         }
@@ -94,6 +104,7 @@ impl Arena<'_> {
             name: "cp -r".to_owned(),
             inputs: vec![original],
             leftovers: vec![copy],
+            spent: None,
             program: PathBuf::from("cp"),
             arguments,
         })
@@ -108,6 +119,7 @@ impl Arena<'_> {
             name: format!("incumbent, {processes} proc."),
             inputs: self.corpus_files(),
             leftovers: vec![output],
+            spent: None,
             program: incumbent.python.clone(),
             arguments,
         }
