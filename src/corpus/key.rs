@@ -1,8 +1,7 @@
 //! The identity of an object: which payload a locator means, independent of its spelling.
 //!
-//! An object is written as a *record*: the canonical bytes of (path, target), then the member
-//! name that a range may carry as a hint. Canonical bytes sort by path, then by kind, then by
-//! offset, so that sorted records are in source order. The hint is no part of the identity.
+//! An object is written as the canonical bytes of (path, target). They sort by path, then by kind,
+//! then by offset, so that sorted objects are in source order.
 
 use std::fmt;
 
@@ -41,7 +40,7 @@ pub fn canonical(path: &[u8], target: &Target, out: &mut Vec<u8>) {
             out.push(MEMBER);
             out.extend_from_slice(name.as_bytes());
         }
-        Target::Range { offset, size, .. } => {
+        Target::Range { offset, size } => {
             out.push(RANGE);
             out.extend_from_slice(&offset.to_be_bytes());
             out.extend_from_slice(&size.to_be_bytes());
@@ -62,28 +61,15 @@ pub fn fingerprint(canonical: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(canonical)
 }
 
-/// The bytes of a record that follow its canonical part: the member hint of a range, or nothing.
-pub fn hint(target: &Target) -> &[u8] {
-    match target {
-        Target::Range { member: Some(name), .. } => name.as_bytes(),
-        _ => &[],
-    }
-}
-
-/// Reads an object back from its canonical bytes and hint.
-pub fn decode(canonical: &[u8], hint: &[u8]) -> (SourcePath, Target) {
+/// Reads an object back from its canonical bytes.
+pub fn decode(canonical: &[u8]) -> (SourcePath, Target) {
     let end = path_end(canonical);
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("names were text when encoded");
     let number = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().expect("8 bytes were encoded"));
     let rest = &canonical[end + 2..];
     let target = match canonical[end + 1] {
         WHOLE => Target::Whole,
-        MEMBER => Target::Member(text(rest)),
-        _ => Target::Range {
-            offset: number(&rest[..8]),
-            size: number(&rest[8..16]),
-            member: (!hint.is_empty()).then(|| text(hint)),
-        },
+        MEMBER => Target::Member(String::from_utf8(rest.to_vec()).expect("it was text when encoded")),
+        _ => Target::Range { offset: number(&rest[..8]), size: number(&rest[8..16]) },
     };
     (SourcePath::from_bytes(&canonical[..end]), target)
 }

@@ -23,9 +23,9 @@ pub enum Target {
     Whole,
     /// The content of the archive member with this name.
     Member(String),
-    /// `size` bytes from `offset`. `member` is the archive member said to lie there: a name for
-    /// messages and for archives without offsets, no part of the identity.
-    Range { offset: u64, size: u64, member: Option<String> },
+    /// `size` bytes from `offset`: of the uncompressed content, where the file is a compressed
+    /// tar. A locator may name the member that lies there, which changes nothing.
+    Range { offset: u64, size: u64 },
 }
 
 /// A resolved place that payloads are read from: an absolute path of this machine.
@@ -79,17 +79,19 @@ impl<'a> Locator<'a> {
         if path.is_empty() {
             return Err(bad("path is empty"));
         }
-        let member = fields.member.filter(|name| !name.is_empty());
         let target = match (fields.byte_offset, fields.byte_size) {
             (Some(offset), Some(size)) => {
                 if offset.checked_add(size).is_none_or(|end| end > i64::MAX as u64) {
                     return Err(bad(format!("byte_offset {offset} + byte_size {size} is past 2^63")));
                 }
-                Target::Range { offset, size, member: member.map(Cow::into_owned) }
+                Target::Range { offset, size }
             }
             (Some(_), None) => return Err(bad("byte_offset without byte_size; give both or none")),
             (None, Some(_)) => return Err(bad("byte_size without byte_offset; give both or none")),
-            (None, None) => member.map_or(Target::Whole, |name| Target::Member(name.into_owned())),
+            (None, None) => match fields.member {
+                Some(name) if !name.is_empty() => Target::Member(name.into_owned()),
+                _ => Target::Whole,
+            },
         };
         let frame = match fields.frame_index {
             None => None,
@@ -233,12 +235,12 @@ mod tests {
 
     #[test]
     fn every_spelling_of_a_range_is_the_same_range() {
-        let expected = Target::Range { offset: 1024, size: 7, member: Some("é.jpg".into()) };
+        let expected = Target::Range { offset: 1024, size: 7 };
         for text in [
             r#"{"path":"a.tar","member":"é.jpg","byte_offset":1024,"byte_size":7}"#,
             r#"{ "byte_size" : "7", "byte_offset" : 1024.0, "member" : "\u00e9.jpg", "path" : "a.tar" }"#,
             r#"{"path":"x","path":"a.tar","member":"é.jpg","byte_offset":1.024e3,"byte_size":7,"frame_index":null}"#,
-            r#"{"p\u0061th":"a.tar","member":"é.jpg","byte_offset":1024,"byte_size":7,"other":[{"path":1}]}"#,
+            r#"{"p\u0061th":"a.tar","byte_offset":1024,"byte_size":7,"other":[{"path":1}]}"#,
         ] {
             let locator = Locator::parse(text).unwrap().unwrap();
             assert_eq!(
@@ -291,6 +293,7 @@ mod tests {
             r#"{"path":"a","frame_index":-1}"#,
             r#"{"path":""}"#,
             r#"{"path":7}"#,
+            r#"{"path":"a","member":7,"byte_offset":1,"byte_size":1}"#,
             r#"{"path":"\ud800"}"#,
             r#"{"path":"a"} x"#,
         ] {

@@ -26,17 +26,15 @@ impl Base {
         Ok(Base { folder: folder.canonicalize()? })
     }
 
-    /// Writes the canonical bytes of the object that `locator` means into `record` (cleared
-    /// first), then its hint. Returns the length of the canonical part.
-    pub fn resolve(&self, locator: &Locator, record: &mut Vec<u8>) -> Result<usize, Fault> {
-        record.clear();
+    /// Writes the canonical bytes of the object that `locator` means into `canonical`, which is
+    /// cleared first.
+    pub fn resolve(&self, locator: &Locator, canonical: &mut Vec<u8>) -> Result<(), Fault> {
+        canonical.clear();
         let path = local_path(&locator.path)?;
         let mut path_bytes = Vec::with_capacity(path.len() + 64);
         self.absolute(path, &mut path_bytes);
-        key::canonical(&path_bytes, &locator.target, record);
-        let length = record.len();
-        record.extend_from_slice(key::hint(&locator.target));
-        Ok(length)
+        key::canonical(&path_bytes, &locator.target, canonical);
+        Ok(())
     }
 
     /// The absolute form of `path`: one slash between components, no `.`, no leading `..`.
@@ -114,9 +112,9 @@ mod tests {
     fn object(base: &str, text: &str) -> Result<(SourcePath, Target), Fault> {
         let base = Base { folder: PathBuf::from(base) };
         let locator = Locator::parse(text).unwrap().unwrap();
-        let mut record = Vec::new();
-        let length = base.resolve(&locator, &mut record)?;
-        Ok(key::decode(&record[..length], &record[length..]))
+        let mut canonical = Vec::new();
+        base.resolve(&locator, &mut canonical)?;
+        Ok(key::decode(&canonical))
     }
 
     fn path(base: &str, path: &str) -> String {
@@ -148,9 +146,9 @@ mod tests {
     }
 
     #[test]
-    fn records_decode_to_what_was_encoded() {
+    fn objects_decode_to_what_was_encoded() {
         let (_, target) = object("/c", r#"{"path":"a","member":"m","byte_offset":3,"byte_size":0}"#).unwrap();
-        assert_eq!(target, Target::Range { offset: 3, size: 0, member: Some("m".into()) });
+        assert_eq!(target, Target::Range { offset: 3, size: 0 });
         let (_, target) = object("/c", r#"{"path":"a","member":"m\u0000x"}"#).unwrap();
         assert_eq!(target, Target::Member("m\0x".into()));
     }

@@ -6,7 +6,7 @@
 //! exceed the memory allowed, the largest are moved to one unnamed temporary file, which vanishes
 //! with the process. The result is the same either way.
 //!
-//! Records are compared byte by byte, so that a collision of fingerprints cannot join objects.
+//! Objects are compared byte by byte, so that a collision of fingerprints cannot join objects.
 
 mod count;
 mod spill;
@@ -60,7 +60,7 @@ pub struct Groups {
 pub struct Totals {
     pub references: u64,
     pub objects: u64,
-    /// Bytes of records that went through the temporary file.
+    /// Bytes of objects and references that went through the temporary file.
     pub spilled_bytes: u64,
 }
 
@@ -164,8 +164,8 @@ impl Partition {
 }
 
 impl Groups {
-    /// The objects in batches of about `batch_bytes`, each sorted by record and so in source
-    /// order. Every object comes once; neighbours in a file share a batch, as a rule.
+    /// The objects in batches of about `batch_bytes`, each sorted and so in source order.
+    /// Every object comes once; neighbours in a file share a batch, as a rule.
     pub fn batches(&self, batch_bytes: u64) -> impl Iterator<Item = std::io::Result<Vec<Object>>> + '_ {
         let mut next = 0;
         std::iter::from_fn(move || {
@@ -187,19 +187,18 @@ impl Groups {
                 taken += size;
                 next += 1;
             }
-            objects.sort_unstable_by(|a, b| a.canonical().cmp(b.canonical()));
+            objects.sort_unstable_by(|a, b| a.canonical.cmp(&b.canonical));
             Some(Ok(objects))
         })
     }
 }
 
 impl Inserter<'_> {
-    /// Adds one reference to the object of `record`, whose first `canonical` bytes are its
-    /// identity. `wanted`: whether this reference is still to be served.
-    pub fn add(&mut self, record: &[u8], canonical: usize, wanted: bool) {
-        let partition = place(&record[..canonical]);
+    /// Adds one reference to an object. `wanted`: whether it is still to be served.
+    pub fn add(&mut self, canonical: &[u8], wanted: bool) {
+        let partition = place(canonical);
         let buffer = &mut self.buffers[partition];
-        count::encode(buffer, record, canonical, 1, wanted);
+        count::encode(buffer, canonical, 1, wanted);
         if buffer.len() >= BLOCK {
             let block = std::mem::replace(buffer, Vec::with_capacity(BLOCK + 256));
             if let Err(error) = self.grouper.append(partition, block) {

@@ -47,9 +47,9 @@ pub fn plan<'a>(objects: impl IntoIterator<Item = (&'a Object, Key)>) -> Vec<Fil
     let mut files: Vec<FileFetch> = Vec::new();
     let mut previous: &[u8] = &[];
     for (object, key) in objects {
-        let canonical = object.canonical();
+        let canonical = &object.canonical;
         let path_bytes = &canonical[..key::path_end(canonical)];
-        let (path, target) = key::decode(canonical, object.hint());
+        let (path, target) = key::decode(canonical);
         if files.is_empty() || path_bytes != previous {
             files.push(FileFetch { path, targets: Vec::new(), keys: Vec::new() });
             previous = path_bytes;
@@ -65,7 +65,7 @@ pub fn plan<'a>(objects: impl IntoIterator<Item = (&'a Object, Key)>) -> Vec<Fil
 pub fn size(file: &FileFetch) -> Size {
     let mut ranges = Vec::new();
     for target in &file.targets {
-        if let Target::Range { offset, size, .. } = target {
+        if let Target::Range { offset, size } = target {
             ranges.push((*offset, offset + size));
         }
     }
@@ -83,16 +83,14 @@ mod tests {
     use super::*;
 
     fn object(path: &str, target: &Target) -> Object {
-        let mut record = Vec::new();
-        key::canonical(path.as_bytes(), target, &mut record);
-        let canonical = record.len() as u32;
-        record.extend_from_slice(key::hint(target));
-        Object { record: record.into(), canonical, count: 1, wanted: true }
+        let mut canonical = Vec::new();
+        key::canonical(path.as_bytes(), target, &mut canonical);
+        Object { canonical: canonical.into(), count: 1, wanted: true }
     }
 
     #[test]
     fn objects_come_by_file_in_file_order_and_adjacent_ranges_share_requests() {
-        let range = |offset| Target::Range { offset, size: 1000, member: Some(format!("m{offset}")) };
+        let range = |offset| Target::Range { offset, size: 1000 };
         let mut objects = [
             object("/b.tar", &range(1 << 30)),
             object("/b.tar", &range(512)),
@@ -100,8 +98,8 @@ mod tests {
             object("/b.tar", &range(2048)),
             object("/b.tar", &Target::Member("x".into())),
         ];
-        objects.sort_by(|a, b| a.canonical().cmp(b.canonical()));
-        let files = plan(objects.iter().map(|o| (o, key::key(o.canonical()))));
+        objects.sort_by(|a, b| a.canonical.cmp(&b.canonical));
+        let files = plan(objects.iter().map(|o| (o, key::key(&o.canonical))));
         assert_eq!(files.iter().map(|f| f.path.to_string()).collect::<Vec<_>>(), ["/a.png", "/b.tar"]);
         assert_eq!(files[1].targets[1..], [range(512), range(2048), range(1 << 30)]);
         let whole = size(&files[1]);

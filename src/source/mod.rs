@@ -60,12 +60,12 @@ pub struct Part {
     pub size: u64,
 }
 
-/// One member wanted from a streamed archive; `range` is where the locator says it lies in the
-/// uncompressed stream (offset, size), to be checked against the archive.
+/// One member wanted from a streamed archive.
 #[derive(Clone, Debug)]
-pub struct Wanted {
-    pub member: String,
-    pub range: Option<(u64, u64)>,
+pub enum Wanted {
+    Name(String),
+    /// The one whose content has this place in the uncompressed stream: offset and size, bytes.
+    Place(u64, u64),
 }
 
 /// What performing a request cost: read calls on the source and bytes moved by them.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use crate::corpus::Object;
-use crate::corpus::object::is_better_hint;
 use crate::corpus::rows::{Need, Rows};
 use crate::corpus::shard::Filled;
 use crate::corpus::{Base, Key, key};
@@ -29,16 +28,16 @@ impl Asked<'_> {
     /// Fails when a column has a type that is no text.
     pub fn by<'r>(rows: &'r Rows, base: &Base) -> anyhow::Result<Asked<'r>> {
         let mut asked = Asked { rows, waiting: Vec::with_capacity(rows.len()), objects: HashMap::new() };
-        let mut record = Vec::new();
+        let mut canonical = Vec::new();
         rows.needs(|_, need| {
-            let waiting = asked.waiting_for(need, base, &mut record);
+            let waiting = asked.waiting_for(need, base, &mut canonical);
             asked.waiting.push(waiting);
             Ok(())
         })?;
         Ok(asked)
     }
 
-    fn waiting_for(&mut self, need: Need, base: &Base, record: &mut Vec<u8>) -> Waiting {
+    fn waiting_for(&mut self, need: Need, base: &Base, canonical: &mut Vec<u8>) -> Waiting {
         let failed = |what: String| Waiting::Done(Filled::Failed(what));
         let locator = match need {
             Need::Nothing | Need::Present => return Waiting::Done(Filled::Untouched),
@@ -46,21 +45,12 @@ impl Asked<'_> {
             Need::BadLocator(fault) => return failed(fault.to_string()),
             Need::Payload(locator) => locator,
         };
-        let canonical = match base.resolve(&locator, record) {
-            Ok(canonical) => canonical,
-            Err(fault) => return failed(fault.to_string()),
-        };
-        let key = key::key(&record[..canonical]);
-        let object = || Object {
-            record: record.as_slice().into(),
-            canonical: canonical as u32,
-            count: 1,
-            wanted: true,
-        };
-        let known = self.objects.entry(key).or_insert_with(object);
-        if is_better_hint(&record[canonical..], known.hint()) {
-            *known = object();
+        if let Err(fault) = base.resolve(&locator, canonical) {
+            return failed(fault.to_string());
         }
+        let key = key::key(canonical);
+        let object = || Object { canonical: canonical.as_slice().into(), count: 1, wanted: true };
+        self.objects.entry(key).or_insert_with(object);
         Waiting::Object(key, locator.frame)
     }
 }

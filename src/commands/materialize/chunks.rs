@@ -20,7 +20,7 @@ use crate::corpus::{Base, Key, Object};
 use crate::fault::{Class, Fault};
 
 /// Payload bytes that are loaded together, by estimate.
-const LOT_BYTES: u64 = 32 << 20;
+const LOT_BYTES: u64 = 16 << 20;
 
 /// What an object of unknown size is taken for while a lot is put together.
 const GUESS_BYTES: u64 = 1 << 20;
@@ -29,7 +29,7 @@ const GUESS_BYTES: u64 = 1 << 20;
 const MAX_ROWS: usize = 100_000;
 
 /// Text and other columns of one chunk, bytes.
-const MAX_TABLE_BYTES: u64 = 256 << 20;
+const MAX_TABLE_BYTES: u64 = 64 << 20;
 
 /// Where a chunk may end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

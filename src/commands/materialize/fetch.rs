@@ -53,7 +53,7 @@ pub struct Batch {
 /// Plans one batch: asks the cache at `root`, if there is one, what it holds.
 pub fn plan_batch(objects: &[Object], root: Option<&std::path::Path>, pool: &rayon::ThreadPool) -> Batch {
     let look_up = |object: &Object| {
-        let key = key::key(object.canonical());
+        let key = key::key(&object.canonical);
         (key, root.and_then(|root| cache::held(root, &key)))
     };
     let looked_up: Vec<(Key, Option<u64>)> =

@@ -82,15 +82,11 @@ impl<'a> Loader<'a> {
         index: u32,
     ) -> anyhow::Result<Result<Bytes, Fault>> {
         let page = frame::extract(payload, index).map_err(|fault| {
-            let (path, target) = key::decode(object.canonical(), object.hint());
+            let (path, target) = key::decode(&object.canonical);
             let what = match target {
                 Target::Whole => format!("{path}: {}", fault.what),
-                Target::Member(name) | Target::Range { member: Some(name), .. } => {
-                    format!("{path}: member {name}: {}", fault.what)
-                }
-                Target::Range { offset, size, .. } => {
-                    format!("{path}: {size} bytes at {offset}: {}", fault.what)
-                }
+                Target::Member(name) => format!("{path}: member {name}: {}", fault.what),
+                Target::Range { offset, size } => format!("{path}: {size} bytes at {offset}: {}", fault.what),
             };
             Fault::new(fault.class, what)
         });
@@ -168,7 +164,7 @@ impl<'a> Loader<'a> {
                 None => others.push(at),
             }
         }
-        mine.sort_by(|&a, &b| objects[a].1.canonical().cmp(objects[b].1.canonical()));
+        mine.sort_by(|&a, &b| objects[a].1.canonical.cmp(&objects[b].1.canonical));
         let files = plan::plan(mine.iter().map(|&at| (&objects[at].1, objects[at].0)));
         let payloads: Mutex<HashMap<Key, Bytes>> = Mutex::default();
         self.run.obtain(&files, &|key, payload| {

@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::Context;
+use bytesize::ByteSize;
 
 use crate::cache::Cache;
 use crate::cache::memory::MemoryTier;
@@ -71,6 +72,7 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
         }
         StopAfter::Shards => {
             let folder = options.output.as_deref().context("no output folder was given")?;
+            needed_memory(&found.readable, options)?;
             let output = Output::open(folder)?;
             let prepared = Prepared::new(found, options, &pool, monitor)?;
             let report = materialize(source, &prepared, &output, options, &pool, monitor, start)?;
@@ -143,7 +145,7 @@ impl Prepared {
 }
 
 /// Objects are planned and fetched in batches: decoded, one takes several times the memory of its
-/// encoded record.
+/// encoded form.
 fn batch_bytes(options: &Options) -> u64 {
     options.memory / 16
 }
@@ -200,7 +202,8 @@ fn materialize(
         CacheMode::Never => None,
         CacheMode::Always | CacheMode::Auto => Some(Cache::open(&options.cache_dir)?),
     };
-    let memory = MemoryTier::new(if cache.is_some() { options.memory / 4 } else { 0 });
+    let spare = options.memory - needed_memory(&prepared.inputs, options)?;
+    let memory = MemoryTier::new(if cache.is_some() { spare / 2 } else { 0 });
     let mut run = Run {
         source,
         cache: cache.as_ref(),
@@ -285,6 +288,28 @@ fn write_all(
     results.sort_by_key(|(at, _)| *at);
     Ok(results)
 }
+
+/// The memory that a run needs: the payloads of one chunk, and what is beside them. How large
+/// chunks are must not depend on the memory, since they are part of the output.
+///
+/// Fails when that is more than there is.
+fn needed_memory(inputs: &[Input], options: &Options) -> anyhow::Result<u64> {
+    let chunk = inputs.iter().map(|input| write::chunk_bytes(input.format, options)).max().unwrap_or(0);
+    let needed = chunk.saturating_add(BESIDE_A_CHUNK);
+    if options.memory < needed {
+        let size = |bytes| ByteSize(bytes).display().si();
+        anyhow::bail!(
+            "--memory {} is too little for {} of payloads at a time: give at least {}, or a smaller --row-group-size",
+            size(options.memory),
+            size(chunk),
+            size(needed)
+        );
+    }
+    Ok(needed)
+}
+
+/// What a run needs beside the payloads of one chunk, bytes.
+const BESIDE_A_CHUNK: u64 = 64 << 20;
 
 /// Shards written at the same time. Each holds the payloads of a row group, up to twice while a
 /// dictionary is made of them.

@@ -194,7 +194,7 @@ impl Pass<'_> {
         for bad in &rows.bad {
             told(&format!("line {}", bad.line), &bad.fault)?;
         }
-        let mut record = Vec::new();
+        let mut canonical = Vec::new();
         rows.needs(|row, need| {
             let fault = match need {
                 Need::Nothing => return Ok(()),
@@ -207,10 +207,10 @@ impl Pass<'_> {
                     return Ok(());
                 }
                 Need::BadLocator(fault) => fault,
-                Need::Payload(locator) => match input.base.resolve(&locator, &mut record) {
-                    Ok(canonical) => {
+                Need::Payload(locator) => match input.base.resolve(&locator, &mut canonical) {
+                    Ok(()) => {
                         tally.references += 1;
-                        inserter.add(&record, canonical, wanted);
+                        inserter.add(&canonical, wanted);
                         return Ok(());
                     }
                     Err(fault) => fault,

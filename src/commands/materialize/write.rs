@@ -18,7 +18,15 @@ use crate::corpus::shard::webdataset::{Tokens, WebDatasetWriter};
 use crate::monitor::{Monitor, Phase};
 
 /// Samples of a WebDataset shard are put together in chunks of this many payload bytes.
-const WEBDATASET_CHUNK_BYTES: u64 = 32 << 20;
+const WEBDATASET_CHUNK_BYTES: u64 = 16 << 20;
+
+/// Payload bytes that are put together for one chunk of a shard.
+pub fn chunk_bytes(format: Format, options: &Options) -> u64 {
+    match format {
+        Format::Parquet => options.row_group_bytes,
+        Format::WebDataset => WEBDATASET_CHUNK_BYTES,
+    }
+}
 
 /// A shard that was written.
 pub struct Written {
@@ -74,10 +82,7 @@ impl Job<'_> {
 
     fn fill(&self, input: &Input, shard: &mut Shard<'_>) -> Result<Outcome, Unwritten> {
         let rule = Rule {
-            bytes: match input.format {
-                Format::Parquet => self.options.row_group_bytes,
-                Format::WebDataset => WEBDATASET_CHUNK_BYTES,
-            },
+            bytes: chunk_bytes(input.format, self.options),
             cut: match input.format {
                 Format::Parquet if self.options.on_error != OnError::DropSample => Cut::AfterAnyRow,
                 _ => Cut::AfterSamples,

@@ -127,12 +127,10 @@ impl Index {
         Err(Missing::Loop)
     }
 
-    /// The number of the member with this name, or one it may be spelt as, at this place.
-    pub fn at(&self, name: &[u8], offset: u64, size: u64) -> Option<u32> {
-        self.chain(name).find(|&number| {
-            let member = self.member(number);
-            member.link.is_none() && member.range() == (offset, size)
-        })
+    /// The number of the member whose content is exactly the `size` bytes at `offset`.
+    pub fn at(&self, offset: u64, size: u64) -> Option<u32> {
+        let number = self.members.binary_search_by_key(&offset, |indexed| indexed.member.offset).ok()?;
+        (self.members[number].member.place() == Some((offset, size))).then_some(number as u32)
     }
 
     /// The fault of a member of the archive at `path` that is not found, or leads nowhere.

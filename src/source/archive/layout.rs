@@ -6,6 +6,8 @@
 
 use super::record::Described;
 use super::sniff;
+use crate::corpus::SourcePath;
+use crate::fault::{Class, Fault};
 
 /// What the headers of an archive say about its bytes.
 #[derive(Clone, Debug, Default)]
@@ -21,14 +23,6 @@ pub struct Layout {
 pub struct Damage {
     pub position: u64,
     pub reason: String,
-}
-
-/// What speaks against a byte range.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Objection<'a> {
-    Sparse,
-    /// It lies where the archive could not be understood.
-    Damage(&'a Damage),
 }
 
 impl Layout {
@@ -52,12 +46,26 @@ impl Layout {
         }
     }
 
-    pub fn objection(&self, start: u64, end: u64) -> Option<Objection<'_>> {
-        let next = self.sparse.partition_point(|&(_, to)| to <= start);
+    /// Whether a range may be what it seems, of the archive at `path`.
+    ///
+    /// # Errors
+    /// It touches a sparse member, or lies where the archive could not be understood.
+    pub fn check(&self, path: &SourcePath, offset: u64, size: u64) -> Result<(), Fault> {
+        let end = offset.saturating_add(size);
+        let fault = |class, what| Err(Fault::new(class, format!("{path}: {size} bytes at {offset} {what}")));
+        let next = self.sparse.partition_point(|&(_, to)| to <= offset);
         if self.sparse.get(next).is_some_and(|&(from, _)| from < end) {
-            return Some(Objection::Sparse);
+            let what = "touch a sparse member, whose size is no byte range: name the member alone, or \
+                        store it whole";
+            return fault(Class::Unsupported, what.to_owned());
         }
-        self.damage.as_ref().filter(|damage| end > damage.position).map(Objection::Damage)
+        match &self.damage {
+            Some(Damage { position, reason }) if end > *position => {
+                let what = format!("lie behind byte {position}, where the archive is damaged: {reason}");
+                fault(Class::ArchiveCorrupt, what)
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -93,9 +101,11 @@ mod tests {
     #[test]
     fn ranges_that_touch_a_sparse_member_are_refused_and_others_are_not() {
         let layout = Layout { sparse: vec![(1000, 2000)], end: 5000, damage: None };
-        assert_eq!(layout.objection(0, 1000), None);
-        assert_eq!(layout.objection(999, 1001), Some(Objection::Sparse));
-        assert_eq!(layout.objection(1500, 1501), Some(Objection::Sparse));
-        assert_eq!(layout.objection(2000, 9000), None);
+        let path = SourcePath::from_bytes(b"/a.tar");
+        let class = |offset, size| layout.check(&path, offset, size).map_err(|fault| fault.class);
+        assert_eq!(class(0, 1000), Ok(()));
+        assert_eq!(class(999, 2), Err(Class::Unsupported));
+        assert_eq!(class(1500, 1), Err(Class::Unsupported));
+        assert_eq!(class(2000, 7000), Ok(()));
     }
 }

@@ -20,9 +20,9 @@ pub struct Member {
 }
 
 impl Member {
-    /// Offset and size.
-    pub fn range(&self) -> (u64, u64) {
-        (self.offset, self.size)
+    /// Offset and size of its content; nothing for links, and where other bytes are stored.
+    pub fn place(&self) -> Option<(u64, u64)> {
+        (self.store == Store::Plain && self.link.is_none()).then_some((self.offset, self.size))
     }
 
     /// The name, for messages.

@@ -1,12 +1,13 @@
-//! Members of an archive read by name in one pass: compressed tars, and sparse members.
+//! Members of an archive read in one pass, by name or place: compressed tars, and sparse members.
 //!
 //! Which of two members of one name counts is known at the end only, so wanted contents are held
-//! until then. A second pass happens only for what links lead to. Members that were read whole
-//! before a compressed file was cut are good; where the compressed bytes are damaged, only what
-//! a checksum has vouched for is.
+//! until then. A byte range has to be exactly the content of a member, which proves that it means
+//! the uncompressed archive. A second pass happens only for what links lead to. Members that were
+//! read whole before a compressed file was cut are good; where the compressed bytes are damaged,
+//! only what a checksum has vouched for is.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::ops::ControlFlow;
@@ -42,12 +43,12 @@ impl Streamed<'_> {
     ) -> Cost {
         let moved = Cell::new(0);
         let mut held: HashMap<u32, Result<Bytes, Fault>> = HashMap::new();
-        let names = Names::new(parts);
+        let sought = Sought::new(parts);
         let (index, trusted) = self.pass(&moved, |index, number, content| {
             let member = index.member(number);
-            if names.want(member) {
+            if sought.want(member) {
                 if let Some(previous) = index.previous(number)
-                    && !names.want_here(index.member(previous))
+                    && !sought.want_here(index.member(previous))
                 {
                     held.remove(&previous);
                 }
@@ -169,23 +170,21 @@ impl Streamed<'_> {
 
     /// The number of the member that is wanted.
     fn locate(&self, index: &Index, wanted: &Wanted) -> Result<u32, Fault> {
-        let name = wanted.member.as_bytes();
-        let Some((offset, size)) = wanted.range else {
-            return index.resolve(name).map_err(|missing| index.missing(self.path, &wanted.member, missing));
+        let (offset, size) = match wanted {
+            Wanted::Name(name) => {
+                let number = index.resolve(name.as_bytes());
+                return number.map_err(|missing| index.missing(self.path, name, missing));
+            }
+            Wanted::Place(offset, size) => (*offset, *size),
         };
-        if let Some(number) = index.at(name, offset, size) {
+        if let Some(number) = index.at(offset, size) {
             return Ok(number);
         }
-        let number =
-            index.resolve(name).map_err(|missing| index.missing(self.path, &wanted.member, missing))?;
-        let member = index.member(number);
-        // Its content will say that it cannot be expanded, which is the better reason.
-        if member.range() == (offset, size) || member.store == Store::Unreadable {
-            return Ok(number);
-        }
+        index.layout.check(self.path, offset, size)?;
         let what = format!(
-            "{}: member {} has {} bytes at {} of the uncompressed archive, not {size} at {offset}",
-            self.path, wanted.member, member.size, member.offset
+            "{}: {size} bytes at {offset} of the uncompressed archive are not the content of a member: \
+             give the offset and size of one, or its name without them",
+            self.path
         );
         Err(Fault::new(Class::ArchiveCorrupt, what))
     }
@@ -203,30 +202,33 @@ pub fn unreadable(path: &SourcePath, member: &str) -> Fault {
     Fault::new(Class::Unsupported, what)
 }
 
-/// The wanted members by normalized name.
-struct Names<'a>(HashMap<Vec<u8>, Vec<&'a Wanted>>);
+/// What is wanted: members by normalized name, and contents by offset and size.
+#[derive(Default)]
+struct Sought {
+    names: HashSet<Vec<u8>>,
+    places: HashSet<(u64, u64)>,
+}
 
-impl<'a> Names<'a> {
-    fn new(parts: &'a [(usize, Wanted)]) -> Names<'a> {
-        let mut names: HashMap<_, Vec<_>> = HashMap::new();
+impl Sought {
+    fn new(parts: &[(usize, Wanted)]) -> Sought {
+        let mut sought = Sought::default();
         for (_, wanted) in parts {
-            names.entry(normalized(wanted.member.as_bytes())).or_default().push(wanted);
+            match wanted {
+                Wanted::Name(name) => sought.names.insert(normalized(name.as_bytes())),
+                Wanted::Place(offset, size) => sought.places.insert((*offset, *size)),
+            };
         }
-        Names(names)
+        sought
     }
 
     /// Whether the content of `member` may be wanted, as far as its name and place say.
     fn want(&self, member: &Member) -> bool {
-        member.link.is_none()
-            && self.any(member, |wanted| wanted.range.is_none_or(|range| range == member.range()))
+        let named = || member.link.is_none() && self.names.contains(&normalized(&member.name));
+        self.want_here(member) || named()
     }
 
     /// Whether it is wanted for its place, so also when a later member has its name.
     fn want_here(&self, member: &Member) -> bool {
-        self.any(member, |wanted| wanted.range == Some(member.range()))
-    }
-
-    fn any(&self, member: &Member, test: impl Fn(&Wanted) -> bool) -> bool {
-        self.0.get(&normalized(&member.name)).is_some_and(|wanted| wanted.iter().any(|wanted| test(wanted)))
+        member.place().is_some_and(|place| self.places.contains(&place))
     }
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::file::{self, FileInfo};
 use crate::fault::{Class, Fault};
 use crate::source::archive::BLOCK;
-use crate::source::archive::layout::{self, Objection};
+use crate::source::archive::layout;
 use crate::source::archive::sniff::Kind;
 use crate::source::archive::stream::Streamed;
 use crate::source::{Cost, Part, Read};
@@ -100,23 +100,5 @@ fn legal(info: &FileInfo, file: &File, before: &[u8], part: &Part) -> Result<(),
     {
         return Ok(());
     }
-    let Part { offset, size, .. } = *part;
-    let path = &info.path;
-    match info.layout(file).objection(offset, offset + size) {
-        None => Ok(()),
-        Some(Objection::Sparse) => {
-            let what = format!(
-                "{path}: {size} bytes at {offset} touch a sparse member, whose size is no byte range: \
-                 name the member alone, or store it whole"
-            );
-            Err(Fault::new(Class::Unsupported, what))
-        }
-        Some(Objection::Damage(damage)) => {
-            let what = format!(
-                "{path}: {size} bytes at {offset} lie behind byte {}, where the archive is damaged: {}",
-                damage.position, damage.reason
-            );
-            Err(Fault::new(Class::ArchiveCorrupt, what))
-        }
-    }
+    info.layout(file).check(&info.path, part.offset, part.size)
 }

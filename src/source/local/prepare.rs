@@ -72,21 +72,15 @@ fn step<'a>(info: &FileInfo, target: &'a Target) -> Step<'a> {
         (_, Target::Whole) => Step::Whole,
         (_, Target::Range { size: 0, .. }) => Step::Bytes(0, 0),
         (Kind::Tar | Kind::Blank, Target::Member(name)) => Step::Lookup(name),
-        (Kind::Packed(_, Content::Tar), Target::Member(name)) => {
-            Step::Stream(Wanted { member: name.clone(), range: None })
-        }
-        (Kind::Packed(_, Content::Tar), Target::Range { offset, size, member: Some(name) }) => {
-            Step::Stream(Wanted { member: name.clone(), range: Some((*offset, *size)) })
-        }
-        (Kind::Packed(_, Content::Tar), Target::Range { .. }) => {
-            let what = "it is a compressed tar, where a byte range needs the name of its member: \
-                        add it to the locator, or decompress the archive";
-            refuse(Class::Unsupported, format!("{path}: {what}"))
+        (Kind::Packed(_, Content::Tar), Target::Member(name)) => Step::Stream(Wanted::Name(name.clone())),
+        (Kind::Packed(_, Content::Tar), &Target::Range { offset, size }) => {
+            Step::Stream(Wanted::Place(offset, size))
         }
         (Kind::Packed(_, Content::Unreadable(reason)), _) => {
             refuse(Class::ArchiveCorrupt, format!("{path}: it cannot be decompressed: {reason}"))
         }
-        (Kind::Foreign(name), Target::Member(_) | Target::Range { member: Some(_), .. }) => {
+        // Offsets may be those of an archive inside, so the bytes of a range would be wrong ones.
+        (Kind::Foreign(name), _) => {
             let what = format!("{path}: it is {name} data; archives are read as tar, tar.gz and tar.zst");
             refuse(Class::Unsupported, what)
         }
@@ -94,7 +88,7 @@ fn step<'a>(info: &FileInfo, target: &'a Target) -> Step<'a> {
             let what = format!("{path}: it is a zip archive; archives are read as tar, tar.gz and tar.zst");
             refuse(Class::Unsupported, what)
         }
-        (_, &Target::Range { offset, size, .. }) => Step::Bytes(offset, size),
+        (_, &Target::Range { offset, size }) => Step::Bytes(offset, size),
         (Kind::Packed(..) | Kind::Plain, Target::Member(name)) => {
             refuse(Class::ArchiveCorrupt, format!("{path}: it is no tar archive, so it has no member {name}"))
         }
@@ -134,9 +128,7 @@ impl Plan {
             };
             match member.store {
                 Store::Unreadable => self.faults.push((target, unreadable(&info.path, name))),
-                Store::Sparse => {
-                    self.streamed.push((target, Wanted { member: name.to_owned(), range: None }))
-                }
+                Store::Sparse => self.streamed.push((target, Wanted::Name(name.to_owned()))),
                 Store::Plain if member.size == 0 => self.empties.push(target),
                 Store::Plain if member.end > info.length => {
                     let what = format!("{}: it ends inside member {name}", info.path);

@@ -10,8 +10,7 @@ fn members_are_found_where_their_headers_say() {
         .entry(b'5', "folder/", b"")
         .file("folder/b c%+é.jpg", b"second")
         .end();
-    let fetched =
-        fetch(&tar, &[member("a.jpg"), member("folder/b c%+é.jpg"), named("x", 512, 5), range(2048, 6)]);
+    let fetched = fetch(&tar, &[member("a.jpg"), member("folder/b c%+é.jpg"), range(512, 5), range(2048, 6)]);
     assert_eq!(fetched.results[0].as_ref().unwrap(), "first");
     assert_eq!(fetched.results[1].as_ref().unwrap(), "second");
     assert_eq!(fetched.results[2].as_ref().unwrap(), "first");
@@ -27,7 +26,7 @@ fn members_are_found_where_their_headers_say() {
 fn the_last_of_equal_names_counts() {
     let tar = Tar::new().file("a", b"old").file("b", b"other").file("a", b"new").end();
     assert_eq!(one(&tar, member("a")).unwrap(), "new");
-    assert_eq!(one(&tar, named("a", 512, 3)).unwrap(), "old");
+    assert_eq!(one(&tar, range(512, 3)).unwrap(), "old");
 }
 
 #[test]
@@ -56,7 +55,7 @@ fn long_names_and_sizes_come_from_gnu_and_extended_records() {
     assert_eq!(one(&pax, member(&long)).unwrap(), "pax!");
     assert_eq!(one(&pax, member("b")).unwrap(), "next");
     // The header says 0 bytes, so only the records prove the range.
-    assert_eq!(one(&pax, named("cut", 1536, 4)).unwrap(), "pax!");
+    assert_eq!(one(&pax, range(1536, 4)).unwrap(), "pax!");
     let both =
         Tar::new().records(&[("size", "4")]).entry(b'L', "././@LongLink", format!("{long}\0").as_bytes());
     let both = both.with(b'0', "cut", 0, b"both", |_| {}).end();
@@ -84,7 +83,7 @@ fn a_member_behind_one_of_more_than_8_gib_is_found() {
         let next = head.len() as u64 + size;
         file.write_all_at(&Tar::new().file("small", b"found").end(), next).unwrap();
         let source = Local::new(Vec::new()).unwrap();
-        let targets = [member("small"), named("small", next + 512, 5), range(head.len() as u64 + 7, 9)];
+        let targets = [member("small"), range(next + 512, 5), range(head.len() as u64 + 7, 9)];
         let results = fetch_path(&source, &path, &targets).results;
         assert_eq!(results[0].as_ref().unwrap(), "found");
         assert_eq!(results[1].as_ref().unwrap(), "found");

@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::source::archive::samples::{Tar, gzip};
+use crate::source::archive::sniff::{Content, Kind, sniff};
 
 #[test]
 fn a_cut_archive_fails_the_cut_member_alone() {
     let mut tar = Tar::new().file("a", b"whole").file("b", &[7; 2000]).file("c", b"gone").end();
     tar.truncate(1024 + 512 + 1000);
-    let targets = [member("a"), member("b"), member("c"), named("a", 512, 5), named("b", 1536, 2000)];
+    let targets = [member("a"), member("b"), member("c"), range(512, 5), range(1536, 2000)];
     let classes: Vec<_> =
         fetch(&tar, &targets).results.into_iter().map(|result| result.map_err(|fault| fault.class)).collect();
     assert_eq!(classes[0].as_ref().unwrap(), "whole");
@@ -35,8 +36,8 @@ fn members_before_a_damaged_header_are_good_and_others_are_corrupt() {
     assert_eq!(fault.class, Class::ArchiveCorrupt);
     assert!(fault.what.contains("checksum"), "{fault}");
     // A header of its own vouches for the range; without one, nothing does.
-    assert_eq!(one(&tar, named("c", 2560, 4)).unwrap(), "lost");
-    assert_eq!(class(&tar, named("b", 1537, 3)), Class::ArchiveCorrupt);
+    assert_eq!(one(&tar, range(2560, 4)).unwrap(), "lost");
+    assert_eq!(class(&tar, range(1537, 3)), Class::ArchiveCorrupt);
 }
 
 #[test]
@@ -106,7 +107,7 @@ fn sample() -> (Vec<u8>, Vec<Expected>) {
         };
         let header = tar.position() as usize;
         tar = tar.file(&name, &content);
-        let exact = named(&name, header as u64 + 512, content.len() as u64);
+        let exact = range(header as u64 + 512, content.len() as u64);
         members.push(Expected { name: member(&name), exact, header, content });
     }
     (tar.end(), members)
@@ -159,7 +160,8 @@ fn damage_to_a_compressed_archive_never_panics_and_never_yields_other_bytes() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("source");
     let source = Local::new(Vec::new()).unwrap();
-    let targets: Vec<Target> = members.iter().map(|member| member.name.clone()).collect();
+    let targets: Vec<Target> =
+        members.iter().flat_map(|member| [member.name.clone(), member.exact.clone()]).collect();
     for round in 0..2000 {
         let mut bytes = packed.clone();
         if round % 2 == 0 {
@@ -169,10 +171,13 @@ fn damage_to_a_compressed_archive_never_panics_and_never_yields_other_bytes() {
             bytes[at] ^= 1 << random.below(8);
         }
         std::fs::write(&path, &bytes).unwrap();
-        for (Expected { content, .. }, result) in
-            members.iter().zip(fetch_path(&source, &path, &targets).results)
-        {
-            assert!(result.is_err() || result.as_ref() == Ok(&Bytes::from(content.clone())), "round {round}");
+        // Where its first header is hit it is no tar any more, and a range is one of its own bytes.
+        let kind = sniff(&std::fs::File::open(&path).unwrap()).unwrap();
+        let known = if matches!(kind, Kind::Packed(_, Content::Tar)) { 2 } else { 1 };
+        let results = fetch_path(&source, &path, &targets).results;
+        for (Expected { content, .. }, results) in members.iter().zip(results.chunks(2)) {
+            let wrong = |result: &Result<Bytes, Fault>| result.as_ref().is_ok_and(|found| found != content);
+            assert!(!results[..known].iter().any(wrong), "round {round}");
         }
     }
 }

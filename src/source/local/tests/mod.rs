@@ -26,11 +26,7 @@ pub fn member(name: &str) -> Target {
 }
 
 pub fn range(offset: u64, size: u64) -> Target {
-    Target::Range { offset, size, member: None }
-}
-
-pub fn named(name: &str, offset: u64, size: u64) -> Target {
-    Target::Range { offset, size, member: Some(name.to_owned()) }
+    Target::Range { offset, size }
 }
 
 /// Everything a source says about `targets` of the file at `path`.

@@ -21,10 +21,8 @@ fn codecs(tar: &[u8]) -> [Vec<u8>; 2] {
 #[test]
 fn members_of_a_compressed_archive_come_in_one_pass() {
     for bytes in codecs(&tar()) {
-        let fetched = fetch(
-            &bytes,
-            &[member("a.jpg"), member("b"), member("none"), member("empty"), named("b", 3072, 6)],
-        );
+        let fetched =
+            fetch(&bytes, &[member("a.jpg"), member("b"), member("none"), member("empty"), range(3072, 6)]);
         assert_eq!(fetched.results[0].as_ref().unwrap(), "first");
         assert_eq!(fetched.results[1].as_ref().unwrap(), "second");
         assert_eq!(fetched.results[2].as_ref().unwrap_err().class, Class::MemberMissing);
@@ -47,17 +45,20 @@ fn links_of_a_compressed_archive_are_followed() {
 }
 
 #[test]
-fn a_range_has_to_be_where_the_member_lies() {
+fn a_range_has_to_be_exactly_the_content_of_a_member() {
     for bytes in codecs(&tar()) {
-        assert_eq!(one(&bytes, named("a.jpg", 512, 5)).unwrap(), "first");
-        // Of two members with the name, the place decides.
-        assert_eq!(one(&bytes, named("b", 1536, 3)).unwrap(), "old");
-        let fault = one(&bytes, named("a.jpg", 100, 5)).unwrap_err();
-        assert_eq!(fault.class, Class::ArchiveCorrupt);
-        assert!(
-            fault.what.ends_with("member a.jpg has 5 bytes at 512 of the uncompressed archive, not 5 at 100")
-        );
-        assert_eq!(class(&bytes, range(512, 5)), Class::Unsupported);
+        let fetched = fetch(&bytes, &[member("b"), range(512, 5), range(1536, 3), range(3072, 6)]);
+        // Of two members with one name, the place decides.
+        for (result, right) in fetched.results.iter().zip(["second", "first", "old", "second"]) {
+            assert_eq!(result.as_ref().unwrap(), right);
+        }
+        assert_eq!(fetched.cost.requests, 1);
+        for (offset, size) in [(100, 5), (512, 4), (512, 6), (513, 4), (0, 512), (2560, 1), (1 << 40, 5)] {
+            let fault = one(&bytes, range(offset, size)).unwrap_err();
+            assert_eq!(fault.class, Class::ArchiveCorrupt);
+            let says = format!("source: {size} bytes at {offset} of the uncompressed archive");
+            assert!(fault.what.contains(&says), "{fault}");
+        }
         assert_eq!(one(&bytes, range(512, 0)).unwrap(), "");
         assert_eq!(one(&bytes, whole()).unwrap(), bytes);
     }
@@ -67,7 +68,6 @@ fn a_range_has_to_be_where_the_member_lies() {
 fn ranges_of_other_compressed_files_are_ranges_of_their_own_bytes() {
     for bytes in [gzip(b"WARC/1.0"), zstd(b"WARC/1.0")] {
         assert_eq!(one(&bytes, range(3, 5)).unwrap(), &bytes[3..8]);
-        assert_eq!(one(&bytes, named("a", 3, 5)).unwrap(), &bytes[3..8]);
         assert_eq!(class(&bytes, member("a")), Class::ArchiveCorrupt);
     }
 }
@@ -86,7 +86,6 @@ fn archives_of_several_frames_and_sparse_members_are_read() {
         .end();
     let bytes = gzip(&sparse);
     assert_eq!(class(&bytes, member("sparse")), Class::Unsupported);
-    assert_eq!(class(&bytes, named("sparse", 1536, 60)), Class::Unsupported);
     assert_eq!(one(&bytes, member("after")).unwrap(), "bytes");
 }
 
@@ -105,10 +104,15 @@ fn members_before_a_cut_are_good_and_others_are_faults() {
     let tar = Tar::new().file("first", &first).file("second", &second).file("third", b"x").end();
     for mut bytes in [gzip(&tar), tar.chunks(50_000).flat_map(zstd).collect()] {
         bytes.truncate(180_000);
-        let results = fetch(&bytes, &[member("first"), member("second"), member("third")]).results;
-        assert_eq!(results[0].as_ref().unwrap(), &first);
-        assert_eq!(results[1].as_ref().unwrap_err().class, Class::ShortBody);
-        assert_eq!(results[2].as_ref().unwrap_err().class, Class::ArchiveCorrupt);
+        let names = ["first", "second", "third"].map(member);
+        // Contents are padded to 100,352 bytes, and each has a header of 512.
+        let places = [range(512, 100_000), range(101_376, 100_000), range(202_240, 1)];
+        for targets in [names, places] {
+            let results = fetch(&bytes, &targets).results;
+            assert_eq!(results[0].as_ref().unwrap(), &first);
+            assert_eq!(results[1].as_ref().unwrap_err().class, Class::ShortBody);
+            assert_eq!(results[2].as_ref().unwrap_err().class, Class::ArchiveCorrupt);
+        }
     }
 }
 
@@ -138,5 +142,5 @@ fn an_archive_that_cannot_be_decompressed_at_all_is_corrupt() {
     let mut bytes = gzip(&tar());
     bytes.truncate(12);
     assert_eq!(class(&bytes, member("b")), Class::ArchiveCorrupt);
-    assert_eq!(class(&bytes, named("b", 0, 5)), Class::ArchiveCorrupt);
+    assert_eq!(class(&bytes, range(0, 5)), Class::ArchiveCorrupt);
 }
