@@ -10,8 +10,6 @@ use std::fmt;
 pub enum Phase {
     /// Reading manifests; progress in bytes of manifest.
     Scan,
-    /// Counting references per object; progress in references.
-    Group,
     /// Reading payloads from their sources; progress in objects.
     Fetch,
     /// Writing shards; progress in rows.

@@ -4,8 +4,8 @@
 //! is dropped, also after a failure or a panic. They then look for themselves whether the work is
 //! done, and lead if it is not.
 
+use parking_lot::{Condvar, Mutex};
 use std::collections::HashSet;
-use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::corpus::Key;
 
@@ -25,22 +25,22 @@ pub struct Lead<'a> {
 impl Flight {
     /// Takes the lead for `key`, or `None` while another thread has it.
     pub fn try_lead(&self, key: Key) -> Option<Lead<'_>> {
-        let mut leading = self.leading.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut leading = self.leading.lock();
         leading.insert(key).then(|| Lead { flight: self, key })
     }
 
     /// Waits until nobody leads `key`. A thread must hold no lead while it waits.
     pub fn wait(&self, key: Key) {
-        let mut leading = self.leading.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut leading = self.leading.lock();
         while leading.contains(&key) {
-            leading = self.landed.wait(leading).unwrap_or_else(PoisonError::into_inner);
+            self.landed.wait(&mut leading);
         }
     }
 }
 
 impl Drop for Lead<'_> {
     fn drop(&mut self) {
-        self.flight.leading.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        self.flight.leading.lock().remove(&self.key);
         self.flight.landed.notify_all();
     }
 }

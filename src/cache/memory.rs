@@ -4,9 +4,8 @@
 //! there is nothing to predict: every payload that is offered will be used again, or has just
 //! been used and may be.
 
+use parking_lot::RwLock;
 use std::collections::HashMap;
-use std::sync::PoisonError;
-use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
@@ -29,7 +28,7 @@ impl MemoryTier {
     }
 
     pub fn get(&self, key: &Key) -> Option<Bytes> {
-        self.payloads.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        self.payloads.read().get(key).cloned()
     }
 
     /// Keeps the payload if there is room.
@@ -38,7 +37,7 @@ impl MemoryTier {
         let taken =
             self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(cost));
         if taken.is_ok() {
-            let mut payloads = self.payloads.write().unwrap_or_else(PoisonError::into_inner);
+            let mut payloads = self.payloads.write();
             if payloads.insert(key, payload.clone()).is_some() {
                 self.room.fetch_add(cost, Ordering::Relaxed);
             }

@@ -6,7 +6,7 @@ use super::human;
 use super::size;
 
 /// Every phase, in the order of its number.
-pub const PHASES: [Phase; 4] = [Phase::Scan, Phase::Group, Phase::Fetch, Phase::Write];
+pub const PHASES: [Phase; 3] = [Phase::Scan, Phase::Fetch, Phase::Write];
 
 /// How far a phase is.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,6 @@ impl Snapshot {
 pub fn name(phase: Phase) -> &'static str {
     match phase {
         Phase::Scan => "scan",
-        Phase::Group => "group",
         Phase::Fetch => "fetch",
         Phase::Write => "write",
     }
@@ -86,7 +85,6 @@ pub fn name(phase: Phase) -> &'static str {
 pub fn unit(phase: Phase) -> &'static str {
     match phase {
         Phase::Scan => "bytes",
-        Phase::Group => "references",
         Phase::Fetch => "objects",
         Phase::Write => "rows",
     }

@@ -3,9 +3,9 @@
 //! Everything here is safe to call from any thread. [`Screen::advance`] only adds to counters;
 //! drawing happens in [`Screen::tick`].
 
+use parking_lot::Mutex;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -47,7 +47,7 @@ impl Style {
 pub struct Screen {
     style: Style,
     /// In the order of [`PHASES`].
-    gauges: [Gauge; 4],
+    gauges: [Gauge; PHASES.len()],
     bars: MultiProgress,
     problems: AtomicU64,
     problems_shown: u64,
@@ -75,7 +75,7 @@ impl Screen {
 
     pub fn start(&self, phase: Phase, total: u64) {
         let gauge = self.gauge(phase);
-        let mut run = lock(&gauge.run);
+        let mut run = gauge.run.lock();
         gauge.done.store(0, Relaxed);
         gauge.payload_bytes.store(0, Relaxed);
         let bar = match self.style {
@@ -94,7 +94,7 @@ impl Screen {
     }
 
     pub fn finish(&self, phase: Phase) {
-        let Some(run) = lock(&self.gauge(phase).run).take() else { return };
+        let Some(run) = self.gauge(phase).run.lock().take() else { return };
         run.bar.finish_and_clear();
         self.bars.remove(&run.bar);
         if self.style != Style::Nothing {
@@ -116,7 +116,7 @@ impl Screen {
     pub fn tick(&self) {
         for phase in PHASES {
             // The gauge is let go before a line is written: writing may block, workers may not.
-            let line = lock(&self.gauge(phase).run).as_mut().and_then(|run| self.look(phase, run));
+            let line = self.gauge(phase).run.lock().as_mut().and_then(|run| self.look(phase, run));
             if let Some(line) = line {
                 self.say(&line);
             }
@@ -127,7 +127,7 @@ impl Screen {
     pub fn say(&self, line: &str) {
         self.bars.suspend(|| {
             // A stderr that is gone must not end the run.
-            let _ = writeln!(lock(&self.out), "{line}");
+            let _ = writeln!(self.out.lock(), "{line}");
         });
     }
 
@@ -190,9 +190,4 @@ fn bar_style() -> ProgressStyle {
     ProgressStyle::with_template("{prefix:<6} [{bar:24}] {percent:>3}%  {wide_msg}")
         .expect("the template is constant and well-formed")
         .progress_chars("=> ")
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind these locks is whole after every statement.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -56,9 +56,9 @@ pub fn key(canonical: &[u8]) -> Key {
     Key(*hasher.finalize().as_bytes())
 }
 
-/// 128 bits that tell canonical forms apart while grouping; whoever groups compares the bytes too.
-pub fn fingerprint(canonical: &[u8]) -> u128 {
-    xxhash_rust::xxh3::xxh3_128(canonical)
+/// 64 bits that mostly tell canonical forms apart; whoever groups compares the bytes too.
+pub fn fingerprint(canonical: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(canonical)
 }
 
 /// Reads an object back from its canonical bytes.

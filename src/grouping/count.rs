@@ -54,7 +54,7 @@ pub fn count(raw: &[u8]) -> Counted {
     let mut references = 0;
     for view in views(raw) {
         references += view.count;
-        let hash = key::fingerprint(view.canonical) as u64;
+        let hash = key::fingerprint(view.canonical);
         let found = table.find(hash, |&at| {
             hashes[at as usize] == hash && objects[at as usize].canonical == view.canonical
         });

@@ -11,7 +11,7 @@
 mod count;
 mod spill;
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -64,11 +64,10 @@ pub struct Totals {
     pub spilled_bytes: u64,
 }
 
-/// Adds references from one thread; buffered until it is dropped.
+/// Adds references from one thread; what is buffered counts once it is finished.
 pub struct Inserter<'a> {
     grouper: &'a Grouper,
     buffers: Vec<Vec<u8>>,
-    error: Option<std::io::Error>,
 }
 
 impl Grouper {
@@ -84,17 +83,19 @@ impl Grouper {
     }
 
     pub fn inserter(&self) -> Inserter<'_> {
-        Inserter { grouper: self, buffers: vec![Vec::new(); PARTITIONS], error: None }
+        Inserter { grouper: self, buffers: vec![Vec::new(); PARTITIONS] }
     }
 
     fn append(&self, partition: usize, block: Vec<u8>) -> std::io::Result<()> {
         let size = block.len();
+        // Counted before it can be taken away again by another thread that makes room.
+        let resident = self.resident.fetch_add(size, Ordering::Relaxed) + size;
         {
-            let mut partition = lock(&self.partitions[partition]);
+            let mut partition = self.partitions[partition].lock();
             partition.resident += size;
             partition.blocks.push(block);
         }
-        if self.resident.fetch_add(size, Ordering::Relaxed) + size > self.budget {
+        if resident > self.budget {
             self.make_room()?;
         }
         Ok(())
@@ -102,14 +103,14 @@ impl Grouper {
 
     /// Moves the largest partition to the temporary file.
     fn make_room(&self) -> std::io::Result<()> {
-        let largest = self.partitions.iter().max_by_key(|p| lock(p).resident).expect("there are partitions");
+        let largest = self.partitions.iter().max_by_key(|p| p.lock().resident).expect("there are partitions");
         let (blocks, size) = {
-            let mut partition = lock(largest);
+            let mut partition = largest.lock();
             (std::mem::take(&mut partition.blocks), std::mem::take(&mut partition.resident))
         };
         self.resident.fetch_sub(size, Ordering::Relaxed);
         let stretch = self.spill.write(&blocks)?;
-        lock(largest).stretches.push(stretch);
+        largest.lock().stretches.push(stretch);
         Ok(())
     }
 
@@ -123,7 +124,7 @@ impl Grouper {
         let partitions = partitions
             .into_par_iter()
             .map(|partition| {
-                let partition = partition.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let partition = partition.into_inner();
                 let raw = partition.load(&spill)?;
                 resident.fetch_sub(partition.resident, Ordering::Relaxed);
                 drop(partition);
@@ -169,12 +170,12 @@ impl Groups {
     pub fn batches(&self, batch_bytes: u64) -> impl Iterator<Item = std::io::Result<Vec<Object>>> + '_ {
         let mut next = 0;
         std::iter::from_fn(move || {
-            if next == PARTITIONS {
+            if next == self.partitions.len() {
                 return None;
             }
             let mut objects = Vec::new();
             let mut taken = 0;
-            while next < PARTITIONS {
+            while next < self.partitions.len() {
                 let partition = &self.partitions[next];
                 let size = partition.resident + partition.stretches.iter().map(|s| s.length).sum::<usize>();
                 if taken > 0 && (taken + size) as u64 > batch_bytes {
@@ -193,18 +194,26 @@ impl Groups {
     }
 }
 
+impl Groups {
+    /// Gives the memory of the objects back; only the totals stay.
+    pub fn release(&mut self) {
+        self.partitions.clear();
+    }
+}
+
 impl Inserter<'_> {
     /// Adds one reference to an object. `wanted`: whether it is still to be served.
-    pub fn add(&mut self, canonical: &[u8], wanted: bool) {
+    ///
+    /// Fails when the temporary file cannot be written.
+    pub fn add(&mut self, canonical: &[u8], wanted: bool) -> std::io::Result<()> {
         let partition = place(canonical);
         let buffer = &mut self.buffers[partition];
         count::encode(buffer, canonical, 1, wanted);
         if buffer.len() >= BLOCK {
             let block = std::mem::replace(buffer, Vec::with_capacity(BLOCK + 256));
-            if let Err(error) = self.grouper.append(partition, block) {
-                self.error.get_or_insert(error);
-            }
+            self.grouper.append(partition, block)?;
         }
+        Ok(())
     }
 
     /// Hands everything over. Fails when the temporary file could not be written.
@@ -215,7 +224,7 @@ impl Inserter<'_> {
                 self.grouper.append(partition, block)?;
             }
         }
-        self.error.map_or(Ok(()), Err)
+        Ok(())
     }
 }
 
@@ -225,10 +234,6 @@ fn place(canonical: &[u8]) -> usize {
     let seed = neighbourhood.stretch;
     let hash = xxhash_rust::xxh3::xxh3_64_with_seed(neighbourhood.path, seed);
     (hash >> (64 - PARTITIONS.trailing_zeros())) as usize
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! One unnamed temporary file that takes what does not fit in memory.
 
+use parking_lot::Mutex;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::{Mutex, PoisonError};
 
 /// Where a stretch of bytes lies in the file.
 pub struct Stretch {
@@ -29,7 +29,7 @@ impl Spill {
     pub fn write(&self, blocks: &[Vec<u8>]) -> io::Result<Stretch> {
         let length = blocks.iter().map(Vec::len).sum();
         let (file, offset) = {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.state.lock();
             if state.file.is_none() {
                 state.file = Some(tempfile::tempfile().map_err(explain)?);
             }
@@ -49,7 +49,7 @@ impl Spill {
     /// Appends the bytes of a stretch to `out`.
     pub fn read(&self, stretch: &Stretch, out: &mut Vec<u8>) -> io::Result<()> {
         let file = {
-            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = self.state.lock();
             state.file.as_ref().expect("a stretch was written").try_clone()?
         };
         let start = out.len();
@@ -59,7 +59,7 @@ impl Spill {
 
     /// Bytes written so far.
     pub fn written(&self) -> u64 {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).end
+        self.state.lock().end
     }
 }
 

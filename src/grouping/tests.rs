@@ -29,7 +29,7 @@ fn grouped(memory: u64, threads: usize) -> (Groups, BTreeMap<Vec<u8>, u64>) {
             scope.spawn(move || {
                 let mut inserter = grouper.inserter();
                 for canonical in references.iter().skip(thread).step_by(threads) {
-                    inserter.add(canonical, thread == 0);
+                    inserter.add(canonical, thread == 0).unwrap();
                 }
                 inserter.finish().unwrap();
             });

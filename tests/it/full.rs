@@ -52,7 +52,7 @@ fn a_cache_without_space_costs_source_reads_and_nothing_else() {
     let payloads: Vec<Vec<u8>> = small.chain(large).collect();
     let truth = manifests(&corpus, &payloads, 2);
     // So little memory that no large payload stays there either.
-    let ended = limited(&corpus, &["--jobs", "1", "--row-group-size", "13MB", "--memory", "81MB"]);
+    let ended = limited(&corpus, &["--jobs", "1", "--row-group-size", "13MB", "--memory", "94MB"]);
     assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
     let report: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!((&report["materialized"], &report["failed"]), (&24.into(), &0.into()));

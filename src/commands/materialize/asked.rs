@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
+use arrow_array::LargeStringArray;
+
+use super::chunks::Cut;
 use crate::corpus::Object;
-use crate::corpus::rows::{Need, Rows};
+use crate::corpus::rows::{Need, Rows, SAMPLE_ID, text_column};
 use crate::corpus::shard::Filled;
 use crate::corpus::{Base, Key, key};
 
@@ -12,6 +15,8 @@ pub struct Asked<'r> {
     pub rows: &'r Rows,
     /// One for each row.
     pub waiting: Vec<Waiting>,
+    /// The sample of each row, where chunks must not cut samples.
+    pub samples: Option<LargeStringArray>,
     /// The objects that are waited for.
     pub objects: HashMap<Key, Object>,
 }
@@ -26,8 +31,13 @@ pub enum Waiting {
 
 impl Asked<'_> {
     /// Fails when a column has a type that is no text.
-    pub fn by<'r>(rows: &'r Rows, base: &Base) -> anyhow::Result<Asked<'r>> {
-        let mut asked = Asked { rows, waiting: Vec::with_capacity(rows.len()), objects: HashMap::new() };
+    pub fn by<'r>(rows: &'r Rows, base: &Base, cut: Cut) -> anyhow::Result<Asked<'r>> {
+        let samples = match cut {
+            Cut::AfterSamples => Some(text_column(&rows.table, SAMPLE_ID)?),
+            Cut::AfterAnyRow => None,
+        };
+        let waiting = Vec::with_capacity(rows.len());
+        let mut asked = Asked { rows, waiting, samples, objects: HashMap::new() };
         let mut canonical = Vec::new();
         rows.needs(|_, need| {
             let waiting = asked.waiting_for(need, base, &mut canonical);

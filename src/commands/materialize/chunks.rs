@@ -7,16 +7,16 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use arrow_array::{Array, BooleanArray, LargeStringArray, RecordBatch};
+use arrow_array::{Array, BooleanArray, RecordBatch};
 use arrow_select::filter::filter_record_batch;
 use bytes::Bytes;
 
 use super::asked::{Asked, Waiting};
 use super::load::Loader;
 use super::options::OnError;
-use crate::corpus::rows::{self, Rows};
+use crate::corpus::rows;
 use crate::corpus::shard::{Chunk, Filled};
-use crate::corpus::{Base, Key, Object};
+use crate::corpus::{Key, Object};
 use crate::fault::{Class, Fault};
 
 /// Payload bytes that are loaded together, by estimate.
@@ -44,6 +44,8 @@ pub struct Rule {
     pub bytes: u64,
     pub cut: Cut,
     pub on_error: OnError,
+    /// The largest payload that a shard can hold, bytes.
+    pub largest: u64,
 }
 
 /// What became of the rows of a shard.
@@ -63,7 +65,6 @@ type Payloads = HashMap<Key, Result<Bytes, Fault>>;
 /// Takes rows, gives chunks.
 pub struct Chunker<'a> {
     loader: &'a Loader<'a>,
-    base: &'a Base,
     rule: Rule,
     chunk: Chunk,
     /// Bytes of the distinct payloads, and of the tables, of the chunk.
@@ -77,10 +78,9 @@ pub struct Chunker<'a> {
 }
 
 impl<'a> Chunker<'a> {
-    pub fn new(loader: &'a Loader<'a>, base: &'a Base, rule: Rule) -> Chunker<'a> {
+    pub fn new(loader: &'a Loader<'a>, rule: Rule) -> Chunker<'a> {
         Chunker {
             loader,
-            base,
             rule,
             chunk: Chunk::default(),
             bytes: 0,
@@ -94,21 +94,16 @@ impl<'a> Chunker<'a> {
     /// Adds rows; `emit` gets every chunk that is complete.
     pub fn push(
         &mut self,
-        rows: &Rows,
+        asked: &Asked,
         emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        self.outcome.rows_dropped += rows.bad.len() as u64;
-        let asked = Asked::by(rows, self.base)?;
-        let samples = match self.rule.cut {
-            Cut::AfterSamples => Some(rows::text_column(&rows.table, rows::SAMPLE_ID)?),
-            Cut::AfterAnyRow => None,
-        };
+        self.outcome.rows_dropped += asked.rows.bad.len() as u64;
         let mut start = 0;
-        while start < rows.len() {
-            let lot = start..start + self.lot(&asked, start);
+        while start < asked.rows.len() {
+            let lot = start..start + self.lot(asked, start);
             start = lot.end;
-            let payloads = self.load(&asked, lot.clone())?;
-            self.append(&asked, lot, samples.as_ref(), &payloads, emit)?;
+            let payloads = self.load(asked, lot.clone())?;
+            self.append(asked, lot, &payloads, emit)?;
         }
         Ok(())
     }
@@ -154,7 +149,6 @@ impl<'a> Chunker<'a> {
         &mut self,
         asked: &Asked,
         lot: Range<usize>,
-        samples: Option<&LargeStringArray>,
         payloads: &Payloads,
         emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
@@ -162,7 +156,7 @@ impl<'a> Chunker<'a> {
         let row_bytes = table_bytes(table) / asked.rows.len() as u64;
         let mut piece = lot.start;
         for at in lot.clone() {
-            let sample = samples.map(|samples| samples.value(at));
+            let sample = asked.samples.as_ref().map(|samples| samples.value(at));
             let new_sample = sample.is_some() && self.sample.as_deref() != sample;
             let full = self.bytes >= self.rule.bytes
                 || self.chunk.rows.len() >= MAX_ROWS
@@ -218,6 +212,7 @@ impl<'a> Chunker<'a> {
                 },
                 None => payload,
             };
+            let payload = payload.and_then(|payload| self.check_size(payload));
             let known = payload.map(|payload| self.add_payload(payload));
             self.known.insert((key, frame), known);
         }
@@ -232,6 +227,15 @@ impl<'a> Chunker<'a> {
                 Filled::Failed(fault.to_string())
             }
         })
+    }
+
+    fn check_size(&self, payload: Bytes) -> Result<Bytes, Fault> {
+        let (length, largest) = (payload.len() as u64, self.rule.largest);
+        if length <= largest {
+            return Ok(payload);
+        }
+        let what = format!("a payload of {length} bytes; this form of shard holds {largest} at most");
+        Err(Fault::new(Class::Unsupported, what))
     }
 
     fn add_payload(&mut self, payload: Bytes) -> u32 {

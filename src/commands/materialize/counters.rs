@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 /// The things counted. Counters of time end in `Nanos`.
 #[derive(Clone, Copy, Debug)]
 pub enum Counter {
-    /// Objects read from their source to fill the cache.
-    Fetched,
-    /// Objects read from their source because a row needed them and no cache had them.
-    ReadForRow,
+    /// Objects read from their source for the first time.
+    Reads,
+    /// Objects read again because no cache could keep them.
+    Rereads,
     /// Read calls on sources, and what they moved.
     Requests,
     SourceBytes,
@@ -22,11 +22,13 @@ pub enum Counter {
     Lookups,
     LookupBytes,
     LookupNanos,
-    /// Bytes of the distinct payloads obtained from sources or found in the cache.
+    /// Bytes of the distinct payloads obtained from sources or found in the cache, and what
+    /// damaged entries claimed of them.
     UniqueBytes,
+    DamagedBytes,
 }
 
-const COUNTERS: usize = Counter::UniqueBytes as usize + 1;
+const COUNTERS: usize = Counter::DamagedBytes as usize + 1;
 
 /// All counters of a run.
 #[derive(Default)]
@@ -45,11 +47,11 @@ impl Counters {
     pub fn timed<T>(&self, counter: Counter, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
-        self.add(counter, nanos(start.elapsed()));
+        self.add_time(counter, start.elapsed());
         result
     }
-}
 
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+    pub fn add_time(&self, counter: Counter, duration: Duration) {
+        self.add(counter, u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
+    }
 }

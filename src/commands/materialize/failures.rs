@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{PoisonError, RwLock};
+
+use parking_lot::RwLock;
 
 use super::options::OnError;
 use crate::corpus::Key;
@@ -34,11 +35,10 @@ impl Failures {
 
     /// Notes that the object cannot be had; the first time, the monitor is told.
     pub fn insert(&self, key: Key, fault: Fault, monitor: &dyn Monitor) {
-        let mut faults = self.faults.write().unwrap_or_else(PoisonError::into_inner);
-        faults.entry(key).or_insert_with(|| {
-            monitor.problem(&fault.to_string());
-            fault
-        });
+        let message = fault.to_string();
+        if self.faults.write().insert(key, fault).is_none() {
+            monitor.problem(&message);
+        }
     }
 
     /// Tells of a payload that was read but does not hold what a row wants; an error once the run
@@ -52,19 +52,21 @@ impl Failures {
     }
 
     pub fn get(&self, key: &Key) -> Option<Fault> {
-        self.faults.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        self.faults.read().get(key).cloned()
     }
 
     pub fn len(&self) -> u64 {
-        self.faults.read().unwrap_or_else(PoisonError::into_inner).len() as u64
+        self.faults.read().len() as u64
     }
 
     /// An error once the run must end because of a fault.
     pub fn check(&self) -> anyhow::Result<()> {
-        let faults = self.faults.read().unwrap_or_else(PoisonError::into_inner);
-        match faults.values().next() {
-            Some(fault) if self.on_error == OnError::Fail => Err(Refused(fault.to_string()).into()),
-            _ => Ok(()),
+        if self.on_error != OnError::Fail {
+            return Ok(());
+        }
+        match self.faults.read().values().next() {
+            Some(fault) => Err(Refused(fault.to_string()).into()),
+            None => Ok(()),
         }
     }
 }

@@ -1,18 +1,19 @@
 //! Obtains objects: from their sources, through requests that carry many, into the cache.
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::counters::{Counter, Counters};
 use super::failures::Failures;
 use crate::cache::memory::MemoryTier;
 use crate::cache::{self, Cache};
-use crate::corpus::Object;
-use crate::corpus::{Key, key};
-use crate::fault::Fault;
+use crate::corpus::{Key, Object, Target, key};
 use crate::grouping::Groups;
 use crate::monitor::{Monitor, Phase};
 use crate::plan::{self, FileFetch};
@@ -27,8 +28,23 @@ pub struct Run<'a> {
     pub failures: &'a Failures,
     pub monitor: &'a dyn Monitor,
     pub pool: &'a rayon::ThreadPool,
+    pub full: Full,
+}
+
+/// What is known once the cache could not keep something.
+#[derive(Default)]
+pub struct Full {
     /// The cache has no space left.
-    pub full: AtomicBool,
+    no_space: AtomicBool,
+    /// Objects that were read and could not be kept.
+    unkept: Mutex<HashSet<Key>>,
+}
+
+/// How far [`Run::obtain`] goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    Done,
+    CacheIsFull,
 }
 
 /// What is already where it is needed, and what is to be fetched.
@@ -86,16 +102,23 @@ pub fn plan_all(
     batch_bytes: u64,
     root: Option<&std::path::Path>,
     pool: &rayon::ThreadPool,
+    monitor: &dyn Monitor,
 ) -> anyhow::Result<Planned> {
     let mut total = Planned::default();
-    // A large file comes in several batches and counts once.
-    let mut paths: HashSet<u64> = HashSet::new();
+    // A large file comes in several batches and counts once; one without ranges in a single one.
+    let mut ranged: HashSet<u64> = HashSet::new();
     for objects in groups.batches(batch_bytes) {
+        monitor.check()?;
         let batch = plan_batch(&objects?, root, pool);
-        paths.extend(batch.files.iter().map(|file| key::short_hash(&file.path)));
+        for file in &batch.files {
+            match file.targets.last() {
+                Some(Target::Range { .. }) => drop(ranged.insert(key::short_hash(&file.path))),
+                _ => total.files += 1,
+            }
+        }
         total += batch.planned;
     }
-    Ok(Planned { files: paths.len() as u64, ..total })
+    Ok(Planned { files: total.files + ranged.len() as u64, ..total })
 }
 
 impl std::ops::AddAssign for Planned {
@@ -113,84 +136,122 @@ impl Run<'_> {
     /// Ends early when the cache is full: what it cannot keep is read when a row needs it.
     pub fn fill(&self, groups: &Groups, batch_bytes: u64, root: &std::path::Path) -> anyhow::Result<()> {
         for objects in groups.batches(batch_bytes) {
-            let mut batch = plan_batch(&objects?, Some(root), self.pool);
-            if self.full.load(Ordering::Relaxed) {
-                batch.files.clear();
-            }
+            let batch = plan_batch(&objects?, Some(root), self.pool);
             self.counters.add(Counter::UniqueBytes, batch.planned.held_bytes);
-            self.obtain(&batch.files, &|key, payload| {
-                self.counters.add(Counter::Fetched, 1);
-                self.counters.add(Counter::UniqueBytes, payload.len() as u64);
-                self.monitor.advance(Phase::Fetch, 1, payload.len() as u64);
-                self.keep(key, &payload);
-                self.memory.offer(key, &payload);
+            self.obtain(&batch.files, Until::CacheIsFull, &|key, payload| {
+                let bytes = payload.as_ref().map_or(0, |payload| payload.len() as u64);
+                if let Some(payload) = payload {
+                    self.counters.add(Counter::Reads, 1);
+                    self.counters.add(Counter::UniqueBytes, bytes);
+                    self.keep(key, &payload);
+                    self.memory.offer(key, &payload);
+                }
+                self.monitor.advance(Phase::Fetch, 1, bytes);
             })?;
         }
         Ok(())
     }
 
-    /// Reads the objects of `files` and hands over each payload. Objects that fail are noted.
+    /// Reads the objects of `files` and hands over each payload, or nothing for an object that
+    /// failed, which is noted.
     ///
-    /// Fails when the run is to stop, with some objects neither handed over nor noted.
-    pub fn obtain(&self, files: &[FileFetch], deliver: &(dyn Fn(Key, Bytes) + Sync)) -> anyhow::Result<()> {
+    /// Fails when the run is to stop, with some objects not handed over.
+    pub fn obtain(
+        &self,
+        files: &[FileFetch],
+        until: Until,
+        deliver: &(dyn Fn(Key, Option<Bytes>) + Sync),
+    ) -> anyhow::Result<()> {
+        let go_on = || -> anyhow::Result<bool> {
+            self.monitor.check()?;
+            self.failures.check()?;
+            Ok(until == Until::Done || !self.is_full())
+        };
         self.pool.install(|| -> anyhow::Result<()> {
-            let prepared: Vec<(&FileFetch, Vec<Request>)> = files
-                .par_iter()
-                .map(|file| {
-                    let prepared = self.source.prepare(&file.path, &file.targets);
-                    for (target, fault) in prepared.faults {
-                        self.fail(file.keys[target], fault);
-                    }
-                    (file, prepared.requests)
-                })
-                .collect();
+            let prepare = |file| {
+                if go_on()? { Ok((file, self.prepare(file, deliver))) } else { Ok((file, Vec::new())) }
+            };
+            let prepared: Vec<(&FileFetch, Vec<Request>)> =
+                files.par_iter().map(prepare).collect::<anyhow::Result<_>>()?;
             let requests: Vec<(&FileFetch, &Request)> = prepared
                 .iter()
                 .flat_map(|(file, requests)| requests.iter().map(move |r| (*file, r)))
                 .collect();
             requests.par_iter().with_max_len(1).try_for_each(|(file, request)| {
-                self.monitor.check()?;
-                self.failures.check()?;
-                self.perform(file, request, deliver);
+                if go_on()? {
+                    self.perform(file, request, deliver);
+                }
                 anyhow::Ok(())
             })
         })?;
         self.failures.check()
     }
 
-    fn perform(&self, file: &FileFetch, request: &Request, deliver: &(dyn Fn(Key, Bytes) + Sync)) {
-        let mut results: Vec<(usize, Result<Bytes, Fault>)> = Vec::new();
-        let cost = self.counters.timed(Counter::SourceNanos, || {
-            self.source.perform(request, &mut |target, result| results.push((target, result)))
-        });
-        self.counters.add(Counter::Requests, cost.requests);
-        self.counters.add(Counter::SourceBytes, cost.bytes);
-        for (target, result) in results {
-            match result {
-                Ok(payload) => deliver(file.keys[target], payload),
-                Err(fault) => self.fail(file.keys[target], fault),
-            }
+    fn prepare(&self, file: &FileFetch, deliver: &(dyn Fn(Key, Option<Bytes>) + Sync)) -> Vec<Request> {
+        let prepared =
+            self.counters.timed(Counter::SourceNanos, || self.source.prepare(&file.path, &file.targets));
+        for (target, fault) in prepared.faults {
+            self.failures.insert(file.keys[target], fault, self.monitor);
+            deliver(file.keys[target], None);
         }
+        prepared.requests
     }
 
-    fn fail(&self, key: Key, fault: Fault) {
-        self.failures.insert(key, fault, self.monitor);
-        self.monitor.advance(Phase::Fetch, 1, 0);
+    fn perform(&self, file: &FileFetch, request: &Request, deliver: &(dyn Fn(Key, Option<Bytes>) + Sync)) {
+        let start = Instant::now();
+        let mut delivering = Duration::ZERO;
+        let cost = self.source.perform(request, &mut |target, result| {
+            let begin = Instant::now();
+            let key = file.keys[target];
+            match result {
+                Ok(payload) => deliver(key, Some(payload)),
+                Err(fault) => {
+                    self.failures.insert(key, fault, self.monitor);
+                    deliver(key, None);
+                }
+            }
+            delivering += begin.elapsed();
+        });
+        self.counters.add_time(Counter::SourceNanos, start.elapsed().saturating_sub(delivering));
+        self.counters.add(Counter::Requests, cost.requests);
+        self.counters.add(Counter::SourceBytes, cost.bytes);
     }
 
     /// Puts a payload into the cache; a cache that cannot take it is no problem of the payload.
     pub fn keep(&self, key: Key, payload: &Bytes) {
         let Some(cache) = self.cache else { return };
+        if self.is_full() {
+            self.full.unkept.lock().insert(key);
+            self.counters.add(Counter::PutFailures, 1);
+            return;
+        }
         match self.counters.timed(Counter::PutNanos, || cache.put(&key, payload)) {
             Ok(()) => {
                 self.counters.add(Counter::Puts, 1);
                 self.counters.add(Counter::PutBytes, payload.len() as u64);
             }
             Err(error) => {
+                self.full.unkept.lock().insert(key);
                 self.counters.add(Counter::PutFailures, 1);
-                self.monitor
-                    .problem(&format!("the cache cannot keep an object of {} bytes: {error}", payload.len()));
+                let no_space = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded].contains(&error.kind());
+                if no_space && self.full.no_space.swap(true, Ordering::Relaxed) {
+                    return;
+                }
+                let length = payload.len();
+                self.monitor.problem(&format!(
+                    "the cache cannot keep an object of {length} bytes: {error}; such objects are read again when \
+                     a row needs them"
+                ));
             }
         }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.full.no_space.load(Ordering::Relaxed)
+    }
+
+    /// Whether this run has read the object before and could not keep it.
+    pub fn could_not_keep(&self, key: &Key) -> bool {
+        self.full.unkept.lock().contains(key)
     }
 }

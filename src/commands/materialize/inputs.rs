@@ -2,20 +2,21 @@
 //!
 //! Everything that can be refused is refused here, before anything is fetched.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
 
-use super::options::{Compression, Format, OnError, Options};
+use super::options::{Format, OnError, Options};
 use super::report::Unreadable;
 use crate::corpus::Base;
 use crate::corpus::manifest::{self, Kind, Manifest};
 use crate::corpus::read::{self, Outline, Piece};
 use crate::corpus::rows::{self, Columns};
-use crate::corpus::shard::parquet::{Codec, JsonFields, Layout};
+use crate::corpus::shard::parquet::{JsonFields, Layout};
 use crate::corpus::shard::webdataset;
+use crate::monitor::Monitor;
 
 /// A manifest and the shard it becomes.
 pub struct Input {
@@ -98,6 +99,7 @@ fn check_columns(outline: &Outline, format: Format, on_error: OnError) -> anyhow
 
 fn refuse_collisions(inputs: &[Input], options: &Options) -> anyhow::Result<()> {
     let mut seen: HashMap<&Path, &Path> = HashMap::new();
+    let manifests: HashSet<PathBuf> = inputs.iter().map(|input| real(&input.manifest.path)).collect();
     for input in inputs {
         if let Some(other) = seen.insert(&input.shard, &input.manifest.path) {
             bail!(
@@ -109,7 +111,7 @@ fn refuse_collisions(inputs: &[Input], options: &Options) -> anyhow::Result<()> 
         }
         let Some(output) = &options.output else { continue };
         let shard = real(&output.join(&input.shard));
-        if inputs.iter().any(|other| real(&other.manifest.path) == shard) {
+        if manifests.contains(&shard) {
             bail!("the shard {} would replace a manifest; choose another --output", shard.display());
         }
     }
@@ -156,16 +158,15 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// The layouts of Parquet shards: of each manifest its own columns, of all JSONL manifests one.
-pub fn layouts(inputs: &[Input], options: &Options) -> anyhow::Result<Vec<Option<Layout>>> {
-    let codec = match options.compression {
-        Compression::None => Codec::None,
-        Compression::Snappy => Codec::Snappy,
-        Compression::Lz4 => Codec::Lz4,
-        Compression::Zstd => Codec::Zstd,
-    };
+pub fn layouts(
+    inputs: &[Input],
+    options: &Options,
+    monitor: &dyn Monitor,
+) -> anyhow::Result<Vec<Option<Layout>>> {
+    let codec = options.compression;
     let jsonl: Vec<&Input> =
         inputs.iter().filter(|i| i.format == Format::Parquet && i.outline.schema.is_none()).collect();
-    let json_fields = if jsonl.is_empty() { None } else { Some(Arc::new(json_fields(&jsonl)?)) };
+    let json_fields = if jsonl.is_empty() { None } else { Some(Arc::new(json_fields(&jsonl, monitor)?)) };
     let layout = |input: &Input| match (input.format, &input.outline.schema, &json_fields) {
         (Format::WebDataset, _, _) => None,
         (Format::Parquet, Some(schema), _) => Some(Layout::of_parquet(schema, codec)),
@@ -179,12 +180,13 @@ pub fn layouts(inputs: &[Input], options: &Options) -> anyhow::Result<Vec<Option
 
 /// Looks at every row for the types of its other fields. Damaged manifests are met again, and
 /// reported, when their references are read.
-fn json_fields(inputs: &[&Input]) -> anyhow::Result<JsonFields> {
+fn json_fields(inputs: &[&Input], monitor: &dyn Monitor) -> anyhow::Result<JsonFields> {
     let (objects, found) = std::sync::mpsc::sync_channel(64);
     std::thread::scope(|scope| {
         scope.spawn(move || {
             for input in inputs {
                 let each = &mut |rows: rows::Rows| {
+                    monitor.check()?;
                     let fields = rows::optional_text_column(&rows.table, rows::JSON_FIELDS)?;
                     for object in fields.iter().flatten() {
                         objects.send(Ok(object.to_owned()))?;
@@ -196,6 +198,7 @@ fn json_fields(inputs: &[&Input]) -> anyhow::Result<JsonFields> {
         });
         JsonFields::infer(found.into_iter())
     })
+    .and_then(|fields| monitor.check().map(|()| fields))
 }
 
 impl Unreadable {

@@ -4,26 +4,26 @@
 //! others then find it in the cache.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::counters::Counter;
-use super::fetch::Run;
+use super::fetch::{Run, Until};
 use crate::cache::Lookup;
 use crate::cache::flight::Flight;
-use crate::corpus::Object;
-use crate::corpus::{Key, Target, key};
+use crate::corpus::{Key, Object, Target, key};
 use crate::fault::{Class, Fault};
 use crate::frame;
+use crate::monitor::Monitor;
 use crate::plan;
 
 /// Loads payloads for the threads that write shards.
 pub struct Loader<'a> {
     run: &'a Run<'a>,
     flight: Flight,
-    /// Objects read from their source for a row: more than once only when no cache keeps them.
+    /// Objects read from their source for a row.
     read: Mutex<HashSet<Key>>,
     /// Objects whose entry is not what it says.
     damaged: Mutex<HashSet<Key>>,
@@ -42,9 +42,8 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Distinct objects that were read from their source for a row.
-    pub fn distinct_reads(&self) -> u64 {
-        lock(&self.read).len() as u64
+    pub fn monitor(&self) -> &'a dyn Monitor {
+        self.run.monitor
     }
 
     /// The payloads of `objects`, which are distinct, in their order.
@@ -91,7 +90,7 @@ impl<'a> Loader<'a> {
             Fault::new(fault.class, what)
         });
         if let Err(fault) = &page
-            && lock(&self.no_pages).insert((key, index))
+            && self.no_pages.lock().insert((key, index))
         {
             self.run.failures.tell(fault, self.run.monitor)?;
         }
@@ -119,9 +118,9 @@ impl<'a> Loader<'a> {
             }
             Lookup::Absent => None,
             Lookup::Damaged { length } => {
-                if lock(&self.damaged).insert(*key) {
+                if self.damaged.lock().insert(*key) {
                     // The plan counted the length that the file claimed.
-                    counters.add(Counter::UniqueBytes, length.wrapping_neg());
+                    counters.add(Counter::DamagedBytes, length);
                     let what = format!("cache entry {key} is damaged; its object is fetched again");
                     self.run.monitor.problem(&what);
                 }
@@ -132,10 +131,11 @@ impl<'a> Loader<'a> {
 
     /// Counts an object that was read from its source for a row.
     fn count_read(&self, key: Key, payload: &Bytes) {
-        self.run.counters.add(Counter::ReadForRow, 1);
-        let first = lock(&self.read).insert(key);
-        // The bytes of other objects were counted when they were fetched or found in the cache.
-        if first && (self.run.cache.is_none() || lock(&self.damaged).contains(&key)) {
+        let first = self.read.lock().insert(key) && !self.run.could_not_keep(&key);
+        self.run.counters.add(if first { Counter::Reads } else { Counter::Rereads }, 1);
+        // The bytes of entries that were there when they were planned are counted already.
+        let uncounted = self.run.cache.is_none() || self.run.is_full() || self.damaged.lock().contains(&key);
+        if first && uncounted {
             self.run.counters.add(Counter::UniqueBytes, payload.len() as u64);
         }
     }
@@ -158,8 +158,12 @@ impl<'a> Loader<'a> {
             }
             match self.flight.try_lead(objects[at].0) {
                 Some(lead) => {
-                    mine.push(at);
-                    leads.push(lead);
+                    // Another thread may have led and landed since the entry was missed.
+                    found[at] = self.look_up(&objects[at].0);
+                    if found[at].is_none() {
+                        mine.push(at);
+                        leads.push(lead);
+                    }
                 }
                 None => others.push(at),
             }
@@ -167,13 +171,14 @@ impl<'a> Loader<'a> {
         mine.sort_by(|&a, &b| objects[a].1.canonical.cmp(&objects[b].1.canonical));
         let files = plan::plan(mine.iter().map(|&at| (&objects[at].1, objects[at].0)));
         let payloads: Mutex<HashMap<Key, Bytes>> = Mutex::default();
-        self.run.obtain(&files, &|key, payload| {
+        self.run.obtain(&files, Until::Done, &|key, payload| {
+            let Some(payload) = payload else { return };
             self.count_read(key, &payload);
             self.run.keep(key, &payload);
-            lock(&payloads).insert(key, payload);
+            payloads.lock().insert(key, payload);
         })?;
         drop(leads);
-        let payloads = payloads.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let payloads = payloads.into_inner();
         for &at in &mine {
             found[at] = payloads.get(&objects[at].0).cloned();
         }
@@ -184,8 +189,4 @@ impl<'a> Loader<'a> {
         });
         Ok(others)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,6 +4,7 @@
 //! fetch, write, report. Each step is a file of its own here.
 
 mod asked;
+mod budget;
 mod chunks;
 mod counters;
 mod failures;
@@ -15,15 +16,13 @@ mod output;
 mod probe;
 mod report;
 mod scan;
+mod shards;
 mod summary;
 mod write;
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::Context;
-use bytesize::ByteSize;
 
 use crate::cache::Cache;
 use crate::cache::memory::MemoryTier;
@@ -31,9 +30,10 @@ use crate::corpus::shard::parquet::Layout;
 use crate::monitor::{Monitor, Phase};
 use crate::source::Source;
 use crate::source::local::Local;
+use budget::Budget;
 use counters::Counters;
 use failures::{Failures, Refused};
-use fetch::{Planned, Run, plan_all};
+use fetch::{Full, Planned, Run, plan_all};
 use inputs::{Input, Inputs};
 use load::Loader;
 pub use options::*;
@@ -41,7 +41,6 @@ use output::{Found, Output, Record};
 use probe::Route;
 pub use report::*;
 use scan::Scanned;
-use write::{Job, Unwritten, Written};
 
 /// Runs `options` to the end or to the plan, reading from local files.
 ///
@@ -67,15 +66,16 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     match options.stop_after {
         StopAfter::Plan => {
             let prepared = Prepared::new(found, options, &pool, monitor)?;
-            let planned = prepared.plan(options, &pool)?;
+            let planned = prepared.plan(options, &pool, monitor)?;
             Ok(Outcome::Planned(summary::plan(&prepared, planned, options, start)))
         }
         StopAfter::Shards => {
             let folder = options.output.as_deref().context("no output folder was given")?;
-            needed_memory(&found.readable, options)?;
+            Budget::of(&found.readable, options)?;
             let output = Output::open(folder)?;
             let prepared = Prepared::new(found, options, &pool, monitor)?;
-            let report = materialize(source, &prepared, &output, options, &pool, monitor, start)?;
+            let mut report = materialize(source, prepared, &output, options, &pool, monitor)?;
+            report.seconds.total = start.elapsed().as_secs_f64();
             Ok(Outcome::Done(report))
         }
     }
@@ -103,7 +103,7 @@ impl Prepared {
     ) -> anyhow::Result<Prepared> {
         let Inputs { readable: inputs, unreadable } = found;
         let scan_start = Instant::now();
-        let layouts = inputs::layouts(&inputs, options)?;
+        let layouts = inputs::layouts(&inputs, options, monitor)?;
         let fingerprints: Vec<String> =
             inputs.iter().zip(&layouts).map(|(input, layout)| fingerprint(options, input, layout)).collect();
         let finished = finished(&inputs, &fingerprints, options, pool, monitor)?;
@@ -125,16 +125,21 @@ impl Prepared {
         let references = scan::scan(&inputs, &settings, monitor)?;
         let scan = scan_start.elapsed().as_secs_f64();
         let group_start = Instant::now();
-        let scanned = references.group(pool)?;
+        let scanned = references.group(pool, monitor)?;
         scanned.unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
         let seconds = Seconds { scan, group: group_start.elapsed().as_secs_f64(), ..Seconds::default() };
         Ok(Prepared { inputs, layouts, fingerprints, finished, scanned, unreadable, seconds })
     }
 
-    fn plan(&self, options: &Options, pool: &rayon::ThreadPool) -> anyhow::Result<Planned> {
+    fn plan(
+        &self,
+        options: &Options,
+        pool: &rayon::ThreadPool,
+        monitor: &dyn Monitor,
+    ) -> anyhow::Result<Planned> {
         let root = (options.cache_mode != CacheMode::Never && options.cache_dir.is_dir())
             .then_some(options.cache_dir.as_path());
-        plan_all(&self.scanned.groups, batch_bytes(options), root, pool)
+        plan_all(&self.scanned.groups, budget::batch_bytes(options), root, pool, monitor)
     }
 
     /// Inputs whose shard is to be written now.
@@ -142,12 +147,6 @@ impl Prepared {
         let readable = |at: &usize| self.finished[*at].is_none() && self.scanned.tallies[*at].is_some();
         (0..self.inputs.len()).filter(readable).collect()
     }
-}
-
-/// Objects are planned and fetched in batches: decoded, one takes several times the memory of its
-/// encoded form.
-fn batch_bytes(options: &Options) -> u64 {
-    options.memory / 16
 }
 
 /// The options, and what else decides about the bytes of a shard beside manifest and payloads.
@@ -187,12 +186,11 @@ fn finished(
 
 fn materialize(
     source: &dyn Source,
-    prepared: &Prepared,
+    mut prepared: Prepared,
     output: &Output,
     options: &Options,
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
-    start: Instant,
 ) -> anyhow::Result<Report> {
     let mut seconds = prepared.seconds;
     let counters = Counters::default();
@@ -202,8 +200,8 @@ fn materialize(
         CacheMode::Never => None,
         CacheMode::Always | CacheMode::Auto => Some(Cache::open(&options.cache_dir)?),
     };
-    let spare = options.memory - needed_memory(&prepared.inputs, options)?;
-    let memory = MemoryTier::new(if cache.is_some() { spare / 2 } else { 0 });
+    let budget = Budget::of(&prepared.inputs, options)?;
+    let memory = MemoryTier::new(if cache.is_some() { budget.tier_bytes } else { 0 });
     let mut run = Run {
         source,
         cache: cache.as_ref(),
@@ -212,20 +210,19 @@ fn materialize(
         failures: &failures,
         monitor,
         pool,
-        full: AtomicBool::new(false),
+        full: Full::default(),
     };
-    let planned = prepared.plan(options, pool)?;
+    let batch_bytes = budget::batch_bytes(options);
     let route = match options.cache_mode {
         CacheMode::Always => Route::Cache,
         CacheMode::Never => Route::Direct,
-        CacheMode::Auto => {
-            probe::choose(&run, &prepared.scanned.groups, batch_bytes(options), &options.cache_dir)?
-        }
+        CacheMode::Auto => probe::choose(&run, &prepared.scanned.groups, batch_bytes, &options.cache_dir)?,
     };
+    let planned = prepared.plan(options, pool, monitor)?;
     match route {
         Route::Cache => {
             monitor.start(Phase::Fetch, planned.fetch.objects);
-            run.fill(&prepared.scanned.groups, batch_bytes(options), &options.cache_dir)?;
+            run.fill(&prepared.scanned.groups, batch_bytes, &options.cache_dir)?;
             monitor.finish(Phase::Fetch);
         }
         Route::Direct => run.cache = None,
@@ -233,87 +230,10 @@ fn materialize(
     seconds.fetch = fetch_start.elapsed().as_secs_f64();
 
     let write_start = Instant::now();
+    prepared.scanned.groups.release();
     let loader = Loader::new(&run);
-    let written = write_all(prepared, output, &loader, options, monitor)?;
+    let written = shards::write_all(&prepared, output, &loader, budget.writers, options)?;
     seconds.write = write_start.elapsed().as_secs_f64();
-    seconds.total = start.elapsed().as_secs_f64();
-    let distinct_reads = loader.distinct_reads();
-    let done = summary::Done { planned, route, run: &run, distinct_reads, written, seconds };
-    Ok(summary::report(prepared, done, options))
-}
-
-/// One result for each input that was pending.
-type AllWritten = Vec<(usize, Result<Written, anyhow::Error>)>;
-
-/// Writes all pending shards, several at a time.
-fn write_all(
-    prepared: &Prepared,
-    output: &Output,
-    loader: &Loader,
-    options: &Options,
-    monitor: &dyn Monitor,
-) -> anyhow::Result<AllWritten> {
-    let pending = prepared.pending();
-    let rows = pending.iter().filter_map(|&at| prepared.scanned.tallies[at].as_ref()).map(|tally| tally.rows);
-    monitor.start(Phase::Write, rows.sum());
-    let next = AtomicUsize::new(0);
-    let results: Mutex<AllWritten> = Mutex::default();
-    let worker = || -> anyhow::Result<()> {
-        while let Some(&at) = pending.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let job = Job { options, fingerprint: &prepared.fingerprints[at], output, loader, monitor };
-            let result = match job.write(&prepared.inputs[at], prepared.layouts[at].clone()) {
-                Ok(written) => Ok(written),
-                Err(Unwritten::Manifest(error)) => {
-                    monitor.problem(&format!("{error:#}"));
-                    Err(error)
-                }
-                Err(Unwritten::Run(error)) => {
-                    // The other writers need not begin another shard.
-                    next.store(pending.len(), Ordering::Relaxed);
-                    return Err(error);
-                }
-            };
-            results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, result));
-        }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..writers(options, pending.len())).map(|_| scope.spawn(worker)).collect();
-        let ended: Vec<_> =
-            writers.into_iter().map(|writer| writer.join().expect("writing does not panic")).collect();
-        ended.into_iter().collect::<anyhow::Result<()>>()
-    })?;
-    monitor.finish(Phase::Write);
-    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    results.sort_by_key(|(at, _)| *at);
-    Ok(results)
-}
-
-/// The memory that a run needs: the payloads of one chunk, and what is beside them. How large
-/// chunks are must not depend on the memory, since they are part of the output.
-///
-/// Fails when that is more than there is.
-fn needed_memory(inputs: &[Input], options: &Options) -> anyhow::Result<u64> {
-    let chunk = inputs.iter().map(|input| write::chunk_bytes(input.format, options)).max().unwrap_or(0);
-    let needed = chunk.saturating_add(BESIDE_A_CHUNK);
-    if options.memory < needed {
-        let size = |bytes| ByteSize(bytes).display().si();
-        anyhow::bail!(
-            "--memory {} is too little for {} of payloads at a time: give at least {}, or a smaller --row-group-size",
-            size(options.memory),
-            size(chunk),
-            size(needed)
-        );
-    }
-    Ok(needed)
-}
-
-/// What a run needs beside the payloads of one chunk, bytes.
-const BESIDE_A_CHUNK: u64 = 64 << 20;
-
-/// Shards written at the same time. Each holds the payloads of a row group, up to twice while a
-/// dictionary is made of them.
-fn writers(options: &Options, shards: usize) -> usize {
-    let by_memory = options.memory / (3 * options.row_group_bytes.max(1));
-    options.jobs.min(shards).min(usize::try_from(by_memory).unwrap_or(usize::MAX)).max(1)
+    let done = summary::Done { planned, route, run: &run, written, seconds };
+    Ok(summary::report(&prepared, done, options))
 }

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+pub use crate::corpus::shard::parquet::Codec as Compression;
+pub use crate::corpus::shard::webdataset::Tokens as ImageTokens;
+
 /// Everything `materialize` needs to know.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -83,22 +86,4 @@ pub enum Existing {
     Keep,
     /// Everything is written again, also over files of others.
     Overwrite,
-}
-
-/// Codec of Parquet columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
-    None,
-    Snappy,
-    Lz4,
-    Zstd,
-}
-
-/// What stands in `images` of a WebDataset sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageTokens {
-    /// The full member name.
-    Member,
-    /// The part after the first dot of the member name.
-    Part,
 }

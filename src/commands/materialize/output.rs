@@ -12,7 +12,7 @@
 //! that the record names.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -159,15 +159,27 @@ pub fn find(
     if record.options != options || !same_length {
         return Ok(Found::Unfinished);
     }
+    let finished = hash(manifest, monitor).is_ok_and(|hash| hash == record.manifest)
+        && hash(&path, monitor).is_ok_and(|hash| hash == record.blake3);
     monitor.check()?;
-    let finished = hash(manifest).is_ok_and(|hash| hash == record.manifest)
-        && hash(&path).is_ok_and(|hash| hash == record.blake3);
     Ok(if finished { Found::Finished(record) } else { Found::Unfinished })
 }
 
 /// BLAKE3 of a file, in hex.
-pub fn hash(path: &Path) -> io::Result<String> {
+///
+/// Fails when the file cannot be read or the run is to stop.
+pub fn hash(path: &Path, monitor: &dyn Monitor) -> anyhow::Result<String> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(File::open(path)?)?;
-    Ok(hasher.finalize().to_hex().to_string())
+    let mut file = File::open(path)?;
+    loop {
+        monitor.check()?;
+        let before = hasher.count();
+        hasher.update_reader((&mut file).take(HASHED_BETWEEN_CHECKS))?;
+        if hasher.count() == before {
+            return Ok(hasher.finalize().to_hex().to_string());
+        }
+    }
 }
+
+/// Bytes of a file that are hashed before it is asked whether to stop.
+const HASHED_BETWEEN_CHECKS: u64 = 64 << 20;

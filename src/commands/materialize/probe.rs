@@ -2,13 +2,15 @@
 //!
 //! With k references an object costs k source reads without a cache, and one source read, one put
 //! and k hits with it. So the cache pays when (R - U) source reads cost more than U puts and R
-//! hits: sizing.md calls this break-even, and remote sources are far on one side of it, files on a
+//! hits. This is the break-even of caching: remote sources are far on one side of it, files on a
 //! fast disk on the other.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
-use super::fetch::{Run, plan_batch};
+use super::counters::Counter;
+use super::fetch::{Run, Until, plan_batch};
 use crate::grouping::{Groups, Totals};
 use crate::plan::FileFetch;
 
@@ -19,62 +21,47 @@ pub enum Route {
     Direct,
 }
 
-/// Objects that are timed.
-const SAMPLE: usize = 48;
+/// Files that are sampled, and objects of each that are timed: neighbours, so that an archive is
+/// looked through once, as in a run.
+const FILES: usize = 8;
+const OBJECTS: usize = 6;
 
 /// Times a sample of what is not in the cache at `root` and decides. What the sample read is in
 /// the cache afterwards.
 pub fn choose(run: &Run, groups: &Groups, batch_bytes: u64, root: &Path) -> anyhow::Result<Route> {
     let Some(objects) = groups.batches(batch_bytes).next() else { return Ok(Route::Cache) };
     let files = sample(plan_batch(&objects?, Some(root), run.pool).files);
-    let mut source = Duration::ZERO;
-    let mut put = Duration::ZERO;
-    let mut hit = Duration::ZERO;
-    let mut timed = 0;
-    for file in &files {
-        let prepared = run.source.prepare(&file.path, &file.targets);
-        for request in &prepared.requests {
-            let mut payloads = Vec::new();
-            let start = Instant::now();
-            run.source
-                .perform(request, &mut |target, result| payloads.extend(result.map(|bytes| (target, bytes))));
-            source += start.elapsed();
-            for (target, payload) in payloads {
-                let key = file.keys[target];
-                let start = Instant::now();
-                run.keep(key, &payload);
-                put += start.elapsed();
-                let start = Instant::now();
-                let found = run.cache.is_some_and(|cache| cache.get(&key).is_some());
-                hit += start.elapsed();
-                timed += usize::from(found);
-            }
+    let (timed, hit) = (AtomicU64::new(0), AtomicU64::new(0));
+    let before = [Counter::SourceNanos, Counter::PutNanos].map(|counter| run.counters.get(counter));
+    run.obtain(&files, Until::CacheIsFull, &|key, payload| {
+        let Some(payload) = payload else { return };
+        run.keep(key, &payload);
+        let start = Instant::now();
+        if run.cache.is_some_and(|cache| cache.get(&key).is_some()) {
+            hit.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            timed.fetch_add(1, Ordering::Relaxed);
         }
-    }
+    })?;
+    let timed = timed.into_inner();
+    let each = |nanos: u64| nanos as f64 / timed.max(1) as f64;
+    let source = each(run.counters.get(Counter::SourceNanos) - before[0]);
+    let put = each(run.counters.get(Counter::PutNanos) - before[1]);
     let Totals { references, objects, .. } = groups.totals;
-    let each = |duration: Duration| duration.as_secs_f64() / timed.max(1) as f64;
-    let saved = (references - objects) as f64 * each(source);
-    let spent = objects as f64 * each(put) + references as f64 * each(hit);
-    Ok(if timed == 0 || saved > spent { Route::Cache } else { Route::Direct })
+    let saved = (references - objects) as f64 * source;
+    let spent = objects as f64 * put + references as f64 * each(hit.into_inner());
+    let route = if timed == 0 || saved > spent { Route::Cache } else { Route::Direct };
+    // Without the cache these objects are read again when a row needs them.
+    run.counters.add(if route == Route::Cache { Counter::Reads } else { Counter::Rereads }, timed);
+    Ok(route)
 }
 
-/// Single objects from all over the plan.
+/// Neighbouring objects of some files from all over the plan.
 fn sample(files: Vec<FileFetch>) -> Vec<FileFetch> {
-    let objects: usize = files.iter().map(|file| file.keys.len()).sum();
-    let step = objects.div_ceil(SAMPLE).max(1);
-    let mut sample = Vec::new();
-    let mut passed = 0;
-    for file in files {
-        for (target, key) in file.targets.iter().zip(&file.keys) {
-            if passed % step == 0 {
-                sample.push(FileFetch {
-                    path: file.path.clone(),
-                    targets: vec![target.clone()],
-                    keys: vec![*key],
-                });
-            }
-            passed += 1;
-        }
+    let step = files.len().div_ceil(FILES).max(1);
+    let mut sample: Vec<FileFetch> = files.into_iter().step_by(step).collect();
+    for file in &mut sample {
+        file.targets.truncate(OBJECTS);
+        file.keys.truncate(OBJECTS);
     }
     sample
 }

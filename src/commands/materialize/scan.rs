@@ -1,8 +1,11 @@
 //! Reads the references of all manifests and groups them by object.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::fmt;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ScopedJoinHandle;
 
 use anyhow::Context;
 
@@ -86,12 +89,12 @@ pub fn scan(inputs: &[Input], settings: &Settings, monitor: &dyn Monitor) -> any
         };
         pass.run(|input| !unreadable.contains_key(&input))?;
         let Pass { grouper, tallies, failed, .. } = pass;
-        let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let failed = failed.into_inner();
         if !failed.is_empty() {
             unreadable.extend(failed);
             continue;
         }
-        let tallies = tallies.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let tallies = tallies.into_inner();
         let tallies = tallies.into_iter().enumerate();
         return Ok(References {
             tallies: tallies.map(|(at, tally)| (!unreadable.contains_key(&at)).then_some(tally)).collect(),
@@ -106,9 +109,26 @@ pub fn scan(inputs: &[Input], settings: &Settings, monitor: &dyn Monitor) -> any
 
 impl References {
     /// Counts the references of each object, on the threads of `pool`.
-    pub fn group(self, pool: &rayon::ThreadPool) -> anyhow::Result<Scanned> {
+    pub fn group(self, pool: &rayon::ThreadPool, monitor: &dyn Monitor) -> anyhow::Result<Scanned> {
+        monitor.check()?;
         let groups = pool.install(|| self.grouper.finish()).context("cannot group the references")?;
         Ok(Scanned { tallies: self.tallies, unreadable: self.unreadable, groups })
+    }
+}
+
+/// References could not be moved out of memory.
+#[derive(Debug)]
+struct SpillFailed(std::io::Error);
+
+impl fmt::Display for SpillFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cannot group the references")
+    }
+}
+
+impl std::error::Error for SpillFailed {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
     }
 }
 
@@ -140,14 +160,19 @@ impl Pass<'_> {
         let worker = || -> anyhow::Result<()> {
             let mut inserter = self.grouper.inserter();
             while let Some((at, piece, bytes)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
-                self.piece(*at, *piece, &mut inserter)?;
+                // After an error the other threads need not begin another piece.
+                let stop = |_: &anyhow::Error| next.store(pieces.len(), Ordering::Relaxed);
+                self.piece(*at, *piece, &mut inserter).inspect_err(stop)?;
                 self.monitor.advance(Phase::Scan, *bytes, 0);
             }
             inserter.finish().context("cannot group the references")
         };
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-            workers.into_iter().try_for_each(|worker| worker.join().expect("scanning does not panic"))
+            let join =
+                |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let ended: Vec<anyhow::Result<()>> = workers.into_iter().map(join).collect();
+            ended.into_iter().collect::<anyhow::Result<()>>()
         })?;
         self.monitor.finish(Phase::Scan);
         Ok(())
@@ -162,7 +187,7 @@ impl Pass<'_> {
         let each = &mut |rows: Rows| {
             let done = self.monitor.check().and_then(|()| self.rows(at, &rows, inserter, &mut tally));
             done.map_err(|error| {
-                if !(error.is::<Interrupted>() || error.is::<Refused>()) {
+                if !(error.is::<Interrupted>() || error.is::<Refused>() || error.is::<SpillFailed>()) {
                     return error.context(input.manifest.path.display().to_string());
                 }
                 fatal = Some(error);
@@ -173,11 +198,11 @@ impl Pass<'_> {
         match (fatal, read) {
             (Some(error), _) => return Err(error),
             (None, Err(error)) => {
-                let mut failed = self.failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let mut failed = self.failed.lock();
                 failed.entry(at).or_insert(error);
             }
             (None, Ok(())) => {
-                self.tallies.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[at].add(&tally);
+                self.tallies.lock()[at].add(&tally);
             }
         }
         Ok(())
@@ -210,7 +235,7 @@ impl Pass<'_> {
                 Need::Payload(locator) => match input.base.resolve(&locator, &mut canonical) {
                     Ok(()) => {
                         tally.references += 1;
-                        inserter.add(&canonical, wanted);
+                        inserter.add(&canonical, wanted).map_err(SpillFailed)?;
                         return Ok(());
                     }
                     Err(fault) => fault,

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use super::Prepared;
 use super::counters::Counter;
 use super::fetch::{Planned, Run};
 use super::options::{CacheMode, Options};
 use super::probe::Route;
 use super::report::*;
 use super::scan::Tally;
-use super::{AllWritten, Prepared};
+use super::shards::AllWritten;
 use crate::fault::Class;
 
 /// What a finished run leaves to report.
@@ -17,8 +18,6 @@ pub struct Done<'a> {
     pub planned: Planned,
     pub route: Route,
     pub run: &'a Run<'a>,
-    /// Objects that were read from their source because a row needed them.
-    pub distinct_reads: u64,
     pub written: AllWritten,
     pub seconds: Seconds,
 }
@@ -63,39 +62,41 @@ pub fn plan(prepared: &Prepared, planned: Planned, options: &Options, start: Ins
 pub fn report(prepared: &Prepared, done: Done, options: &Options) -> Report {
     let totals = prepared.scanned.groups.totals;
     let counters = done.run.counters;
-    let failed_objects = done.run.failures.len();
-    let served =
-        totals.objects - done.planned.reused - failed_objects.min(totals.objects - done.planned.reused);
-    let all_reads = counters.get(Counter::Fetched) + counters.get(Counter::ReadForRow);
-    let reads = match done.route {
-        Route::Cache => (counters.get(Counter::Fetched) + done.distinct_reads).min(served),
-        Route::Direct => done.distinct_reads.min(served),
+    let wanted = totals.objects - done.planned.reused.min(totals.objects);
+    let (reads, rereads) = (counters.get(Counter::Reads), counters.get(Counter::Rereads));
+    let failed_objects = match done.route {
+        Route::Cache => done.run.failures.len().min(wanted),
+        // What no row got was not read: the failed, and those of manifests that broke on the way.
+        Route::Direct => wanted - reads.min(wanted),
     };
+    let reads_once = reads.min(wanted - failed_objects);
+    let rereads = rereads + (reads - reads_once);
     let mut report = Report {
         references: totals.references,
         objects: totals.objects,
         duplicates: totals.references - totals.objects,
         failed_objects,
         reused_objects: done.planned.reused,
-        hit_rate: rate(all_reads, totals.references),
+        hit_rate: rate(reads_once + rereads, totals.references),
         oracle_hit_rate: rate(totals.objects, totals.references),
         cache: CacheReport {
             mode: mode(options.cache_mode, done.route),
-            hits: served - reads,
-            misses: reads + failed_objects,
+            hits: wanted - failed_objects - reads_once,
+            misses: if done.route == Route::Cache { reads_once + failed_objects } else { 0 },
             puts: counters.get(Counter::Puts),
             put_failures: counters.get(Counter::PutFailures),
             bytes_read: counters.get(Counter::LookupBytes),
             bytes_written: counters.get(Counter::PutBytes),
         },
         source: SourceReport {
-            reads,
-            rereads: all_reads - reads,
+            reads: reads_once,
+            rereads,
             requests: counters.get(Counter::Requests),
             retries: 0,
             bytes: counters.get(Counter::SourceBytes),
         },
-        unique_bytes: counters.get(Counter::UniqueBytes) + done.planned.reused_bytes,
+        unique_bytes: counters.get(Counter::UniqueBytes).saturating_sub(counters.get(Counter::DamagedBytes))
+            + done.planned.reused_bytes,
         unreadable: unreadable(prepared),
         seconds: done.seconds,
         ..Report::default()
@@ -180,9 +181,8 @@ fn advice(report: &Report, done: &Done) -> Vec<String> {
     let counters = done.run.counters;
     let each = |nanos, count| counters.get(nanos) as f64 / counters.get(count).max(1) as f64 / 1000.0;
     let mut advice = Vec::new();
-    if done.route == Route::Cache && counters.get(Counter::Fetched) > 0 && counters.get(Counter::Lookups) > 0
-    {
-        let source = each(Counter::SourceNanos, Counter::Fetched);
+    if done.route == Route::Cache && counters.get(Counter::Reads) > 0 && counters.get(Counter::Lookups) > 0 {
+        let source = each(Counter::SourceNanos, Counter::Reads);
         let put = each(Counter::PutNanos, Counter::Puts);
         let hit = each(Counter::LookupNanos, Counter::Lookups);
         let saved = report.duplicates as f64 * source;

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 
 use anyhow::Context;
 
+use super::asked::Asked;
 use super::chunks::{Chunker, Cut, Outcome, Rule};
 use super::inputs::Input;
 use super::load::Loader;
@@ -14,8 +15,8 @@ use crate::corpus::read::{self, Piece};
 use crate::corpus::rows::{Columns, Rows};
 use crate::corpus::shard::Chunk;
 use crate::corpus::shard::parquet::{Layout, ParquetShard};
-use crate::corpus::shard::webdataset::{Tokens, WebDatasetWriter};
-use crate::monitor::{Monitor, Phase};
+use crate::corpus::shard::webdataset::WebDatasetWriter;
+use crate::monitor::{Interrupted, Monitor, Phase};
 
 /// Samples of a WebDataset shard are put together in chunks of this many payload bytes.
 const WEBDATASET_CHUNK_BYTES: u64 = 16 << 20;
@@ -27,6 +28,9 @@ pub fn chunk_bytes(format: Format, options: &Options) -> u64 {
         Format::WebDataset => WEBDATASET_CHUNK_BYTES,
     }
 }
+
+/// Lengths are numbers of 31 bits in Parquet; a page holds more than its payload.
+const LARGEST_IN_PARQUET: u64 = (1 << 31) - (1 << 20);
 
 /// A shard that was written.
 pub struct Written {
@@ -55,6 +59,9 @@ pub struct Job<'a> {
 
 impl Job<'_> {
     pub fn write(&self, input: &Input, layout: Option<Layout>) -> Result<Written, Unwritten> {
+        // Before it is read: if it changes meanwhile, the record does not match it.
+        let manifest =
+            output::hash(&input.manifest.path, self.monitor).map_err(|error| self.unread(error))?;
         let mut draft = self.output.draft().map_err(Unwritten::Run)?;
         let (outcome, hashed) = {
             let out = BufWriter::with_capacity(256 << 10, Hashed::new(draft.file()));
@@ -63,8 +70,7 @@ impl Job<'_> {
             (outcome, shard.finish().map_err(|error| Unwritten::Run(self.explain(input, error)))?)
         };
         let record = Record {
-            manifest: output::hash(&input.manifest.path)
-                .map_err(|error| Unwritten::Manifest(error.into()))?,
+            manifest,
             options: self.fingerprint.to_owned(),
             bytes: hashed.bytes,
             blake3: hashed.blake3,
@@ -88,12 +94,17 @@ impl Job<'_> {
                 _ => Cut::AfterSamples,
             },
             on_error: self.options.on_error,
+            largest: match input.format {
+                Format::Parquet => LARGEST_IN_PARQUET,
+                Format::WebDataset => u64::MAX,
+            },
         };
-        let mut chunker = Chunker::new(self.loader, &input.base, rule);
+        let mut chunker = Chunker::new(self.loader, rule);
         let mut fatal = None;
         let mut emit = |chunk: &Chunk| shard.write(chunk).map_err(|error| self.explain(input, error));
         let each = &mut |rows: Rows| {
-            let done = self.monitor.check().and_then(|()| chunker.push(&rows, &mut emit));
+            let asked = Asked::by(&rows, &input.base, rule.cut)?;
+            let done = self.monitor.check().and_then(|()| chunker.push(&asked, &mut emit));
             self.monitor.advance(Phase::Write, (rows.len() + rows.bad.len()) as u64, 0);
             done.map_err(|error| {
                 fatal = Some(error);
@@ -108,6 +119,10 @@ impl Job<'_> {
         }
         chunker.finish(&mut emit).map_err(Unwritten::Run)?;
         Ok(chunker.outcome)
+    }
+
+    fn unread(&self, error: anyhow::Error) -> Unwritten {
+        if error.is::<Interrupted>() { Unwritten::Run(error) } else { Unwritten::Manifest(error) }
     }
 
     fn explain(&self, input: &Input, error: anyhow::Error) -> anyhow::Error {
@@ -125,10 +140,6 @@ type Out<'a> = BufWriter<Hashed<'a>>;
 
 impl<'a> Shard<'a> {
     fn create(out: Out<'a>, layout: Option<Layout>, tokens: ImageTokens) -> Shard<'a> {
-        let tokens = match tokens {
-            ImageTokens::Member => Tokens::Member,
-            ImageTokens::Part => Tokens::Part,
-        };
         match layout {
             Some(layout) => Shard::Parquet(Box::new(ParquetShard::new(out, layout))),
             None => Shard::WebDataset(Box::new(WebDatasetWriter::new(out, tokens))),

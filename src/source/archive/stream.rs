@@ -1,8 +1,9 @@
 //! Members of an archive read in one pass, by name or place: compressed tars, and sparse members.
 //!
 //! Which of two members of one name counts is known at the end only, so wanted contents are held
-//! until then. A byte range has to be exactly the content of a member, which proves that it means
-//! the uncompressed archive. A second pass happens only for what links lead to. Members that were
+//! until then, as far as there is room. A byte range has to be exactly the content of a member, which proves that it means
+//! the uncompressed archive. A second pass happens for what
+//! was not held: what found no room, and what links lead to. Members that were
 //! read whole before a compressed file was cut are good; where the compressed bytes are damaged,
 //! only what a checksum has vouched for is.
 
@@ -26,6 +27,9 @@ use crate::source::{Cost, Wanted};
 /// The largest member that is held in memory, bytes. A small file can claim to unpack to any size.
 const LARGEST: u64 = 1 << 30;
 
+/// Contents that are held in the first pass, bytes; the others wait for the second.
+const HELD: u64 = 64 << 20;
+
 /// An archive that is read forward.
 pub struct Streamed<'a> {
     pub path: &'a SourcePath,
@@ -43,6 +47,7 @@ impl Streamed<'_> {
     ) -> Cost {
         let moved = Cell::new(0);
         let mut held: HashMap<u32, Result<Bytes, Fault>> = HashMap::new();
+        let mut room = HELD;
         let sought = Sought::new(parts);
         let (index, trusted) = self.pass(&moved, |index, number, content| {
             let member = index.member(number);
@@ -52,7 +57,11 @@ impl Streamed<'_> {
                 {
                     held.remove(&previous);
                 }
-                held.insert(number, self.content(member, content));
+                if room > 0 {
+                    let content = self.content(member, content);
+                    room = room.saturating_sub(content.as_ref().map_or(0, |content| content.len() as u64));
+                    held.insert(number, content);
+                }
             }
             ControlFlow::Continue(())
         });

@@ -69,11 +69,15 @@ fn span(info: &FileInfo, file: &File, (start, end): (u64, u64), parts: &[Part], 
     let (bytes, outcome) = file::read_at(file, start, end - start);
     let bytes = Bytes::from(bytes);
     let cost = Cost { requests: 1, bytes: bytes.len() as u64 };
+    // A slice keeps the whole span in memory as long as it lives.
+    let wasteful = parts.iter().map(|part| part.size).sum::<u64>() < (end - start) / 2;
+    let slice =
+        |from, to| if wasteful { Bytes::copy_from_slice(&bytes[from..to]) } else { bytes.slice(from..to) };
     for part in parts {
         let from = (part.offset - start) as usize;
         let to = from + part.size as usize;
         let result = if to <= bytes.len() {
-            legal(info, file, &bytes[..from], part).map(|()| bytes.slice(from..to))
+            legal(info, file, &bytes[..from], part).map(|()| slice(from, to))
         } else if let Err(error) = &outcome {
             Err(Fault::from_io(&info.path, error))
         } else {

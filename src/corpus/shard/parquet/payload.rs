@@ -26,6 +26,9 @@ const CODEC_PERCENT: u64 = 10;
 /// memory to get at one of them, and writing it costs as much time again as plain pages.
 const DICTIONARY_PERCENT: u64 = 25;
 
+/// A dictionary is one page, and the length of a page is a number of 31 bits.
+const LARGEST_DICTIONARY: u64 = 1 << 30;
+
 /// How payloads are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Storage {
@@ -39,7 +42,7 @@ impl Storage {
     pub fn of(chunk: &Chunk, layout: &Layout) -> Storage {
         let (unique, all) = chunk.payload_bytes();
         Storage {
-            dictionary: saves(unique, all, DICTIONARY_PERCENT),
+            dictionary: unique <= LARGEST_DICTIONARY && saves(unique, all, DICTIONARY_PERCENT),
             compress: layout.codec != Codec::None && compresses(&chunk.payloads),
         }
     }

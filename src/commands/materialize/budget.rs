@@ -1,0 +1,55 @@
+//! How a bound on memory is divided.
+//!
+//! Grouping has half of it and is over when payloads move. Then the payloads of one chunk must fit,
+//! with what is beside them; half of the rest keeps payloads for a second use, and the other half
+//! lets more shards be written at the same time.
+
+use bytesize::ByteSize;
+
+use super::inputs::Input;
+use super::options::{Format, Options};
+use super::write;
+
+/// The shares of a run that writes shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// For payloads kept in memory.
+    pub tier_bytes: u64,
+    /// Shards written at the same time.
+    pub writers: usize,
+}
+
+/// What a run needs beside the payloads of its chunks, bytes: spans being read, columns, lots.
+const BESIDE: u64 = 64 << 20;
+
+impl Budget {
+    /// Fails when not even one chunk fits. How large chunks are must not depend on the memory,
+    /// since they are part of the output.
+    pub fn of(inputs: &[Input], options: &Options) -> anyhow::Result<Budget> {
+        // Parquet pages of a dictionary are made beside the payloads they are made of.
+        let chunk = |input: &Input| match input.format {
+            Format::Parquet => write::chunk_bytes(input.format, options).saturating_mul(2),
+            Format::WebDataset => write::chunk_bytes(input.format, options),
+        };
+        let chunk = inputs.iter().map(chunk).max().unwrap_or(0);
+        let needed = chunk.saturating_add(BESIDE);
+        let Some(spare) = options.memory.checked_sub(needed) else {
+            let size = |bytes| ByteSize(bytes).display().si();
+            anyhow::bail!(
+                "--memory {} is too little: give at least {}, or a smaller --row-group-size than {}",
+                size(options.memory),
+                size(needed),
+                size(options.row_group_bytes),
+            );
+        };
+        let more = usize::try_from(spare / 2 / chunk.max(1)).unwrap_or(usize::MAX);
+        let writers = options.jobs.min(inputs.len()).min(more.saturating_add(1)).max(1);
+        Ok(Budget { tier_bytes: spare / 2, writers })
+    }
+}
+
+/// Objects are planned and fetched in batches: decoded, one takes several times the memory of its
+/// encoded form.
+pub fn batch_bytes(options: &Options) -> u64 {
+    options.memory / 16
+}

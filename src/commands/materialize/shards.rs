@@ -1,0 +1,63 @@
+//! Writes all pending shards, several at a time.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+use super::Prepared;
+use super::load::Loader;
+use super::options::Options;
+use super::output::Output;
+use super::write::{Job, Unwritten, Written};
+use crate::monitor::Phase;
+
+/// One result for each input that was pending; an error is that of its manifest.
+pub type AllWritten = Vec<(usize, Result<Written, anyhow::Error>)>;
+
+/// Fails when the run ends: what is finished by then stays.
+pub fn write_all(
+    prepared: &Prepared,
+    output: &Output,
+    loader: &Loader,
+    writers: usize,
+    options: &Options,
+) -> anyhow::Result<AllWritten> {
+    let monitor = loader.monitor();
+    let pending = prepared.pending();
+    let rows = pending.iter().filter_map(|&at| prepared.scanned.tallies[at].as_ref()).map(|tally| tally.rows);
+    monitor.start(Phase::Write, rows.sum());
+    let next = AtomicUsize::new(0);
+    let results: Mutex<AllWritten> = Mutex::default();
+    let worker = || -> anyhow::Result<()> {
+        while let Some(&at) = pending.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let job = Job { options, fingerprint: &prepared.fingerprints[at], output, loader, monitor };
+            let result = match job.write(&prepared.inputs[at], prepared.layouts[at].clone()) {
+                Ok(written) => Ok(written),
+                Err(Unwritten::Manifest(error)) => {
+                    monitor.problem(&format!("{error:#}"));
+                    Err(error)
+                }
+                Err(Unwritten::Run(error)) => {
+                    // The other writers need not begin another shard.
+                    next.store(pending.len(), Ordering::Relaxed);
+                    return Err(error);
+                }
+            };
+            results.lock().push((at, result));
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..writers).map(|_| scope.spawn(worker)).collect();
+        let ended: Vec<anyhow::Result<()>> = writers
+            .into_iter()
+            .map(|writer| writer.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect();
+        ended.into_iter().collect::<anyhow::Result<()>>()
+    })?;
+    monitor.finish(Phase::Write);
+    let mut results = results.into_inner();
+    results.sort_by_key(|(at, _)| *at);
+    Ok(results)
+}
