@@ -23,19 +23,20 @@
 //! | module | noun |
 //! |---|---|
 //! | [`commands`] | what a user asks for: options in, report out, no printing |
-//! | [`corpus`] | rows, locators, keys; manifests in, shards out |
 //! | [`grouping`] | references become objects with counts, in bounded memory |
-//! | [`plan`] | what to fetch, in which order, in how many requests; pure |
 //! | [`source`] | where bytes come from: files, members of archives, byte ranges |
-//! | [`frame`] | one page of a multi-page TIFF: a step between fetch and write |
+//! | [`plan`] | what to fetch, in which order, in how many requests; pure |
 //! | [`cache`] | payloads kept on disk by key, verified, and a memory tier before it |
+//! | [`corpus`] | rows, locators, objects and their keys; manifests in, shards out |
+//! | [`frame`] | one page of a multi-page TIFF: a step between fetch and write |
 //! | [`publish`] | temporary file, then rename: the one place that does it |
-//! | [`fault`] | why one reference has no bytes |
 //! | [`monitor`] | what the library tells the outside while it works |
+//! | [`fault`] | why one reference has no bytes |
 //!
 //! The binary (`src/cli`) turns flags into options and reports into text. Data flows one way,
-//! manifest → references → objects → plan → cache → shard, and modules use only those further
-//! down: `commands` uses all of them, `plan` and `grouping` know keys and nothing of files.
+//! manifest → references → objects → plan → cache → shard, and a module uses only those further
+//! down in the table; a test keeps it so. The text of a locator is known to `corpus` alone: from
+//! there on an object is its canonical bytes.
 //!
 //! # Laws
 //!

@@ -2,13 +2,13 @@
 //!
 //! Each process holds a lock on a file of its own while it lives; the lock dies with it, however
 //! it ends. Whoever opens the cache removes the files of every process whose lock it can take.
-//! On file systems without locks nothing is removed, which costs space and nothing else.
+//! On file systems without locks a draft is removed when it is a day old.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::publish::Draft;
 
@@ -67,11 +67,28 @@ fn unique() -> String {
     format!("{:x}.{:x}.{:x}", std::process::id(), nanos, OPENED.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Whether `name` is a lock, or a draft of a process that has one.
+fn has_lock(name: &str, names: &[String]) -> bool {
+    let process = name.split_once('-').map_or(name, |(process, _)| process);
+    name.ends_with(".lock") || names.iter().any(|other| other.strip_suffix(".lock") == Some(process))
+}
+
+/// Drafts of processes that could not lock are removed after this time.
+const OLD: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn is_old(path: &Path) -> bool {
+    let modified = path.metadata().and_then(|metadata| metadata.modified());
+    modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > OLD))
+}
+
 /// Removes lock and drafts of every process that no longer holds its lock.
 fn sweep(folder: &Path) -> io::Result<()> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         names.extend(entry?.file_name().into_string());
+    }
+    for name in names.iter().filter(|name| !has_lock(name, &names) && is_old(&folder.join(name))) {
+        let _ = fs::remove_file(folder.join(name));
     }
     for process in names.iter().filter_map(|name| name.strip_suffix(".lock")) {
         let path = lock_path(folder, process);
@@ -109,6 +126,19 @@ mod tests {
         let other = Scratch::open(folder.path()).unwrap();
         assert_eq!(files(folder.path()), 3, "two locks and a draft");
         drop((draft, live, other));
+        assert_eq!(files(folder.path()), 0);
+    }
+
+    #[test]
+    fn a_draft_without_a_lock_is_swept_when_it_is_a_day_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let young = folder.path().join("7.8.9-young");
+        fs::write(&young, "half").unwrap();
+        let old = File::create(folder.path().join("7.8.9-old")).unwrap();
+        old.set_modified(SystemTime::now() - 2 * OLD).unwrap();
+        drop(Scratch::open(folder.path()).unwrap());
+        assert!(young.exists());
+        fs::remove_file(young).unwrap();
         assert_eq!(files(folder.path()), 0);
     }
 }

@@ -215,10 +215,14 @@ fn user_cache(xdg_cache_home: Option<OsString>, home: Option<OsString>) -> Optio
     Some(xdg.or(home)?.join("onepull"))
 }
 
+/// A Parquet file has 32,767 row groups at most, and pages of less than 2 GiB.
+const SMALLEST_ROW_GROUP: u64 = 1_000_000;
+const LARGEST_ROW_GROUP: u64 = 1 << 30;
+
 fn parse_row_group_size(text: &str) -> Result<u64, String> {
     match size::parse(text)? {
-        0 => Err("a row group holds at least 1B".into()),
-        bytes => Ok(bytes),
+        bytes @ SMALLEST_ROW_GROUP..=LARGEST_ROW_GROUP => Ok(bytes),
+        _ => Err("a row group holds between 1MB and 1GiB of payload".into()),
     }
 }
 

@@ -33,12 +33,13 @@ pub struct Manifest {
     pub name: PathBuf,
 }
 
+/// What manifests in folders are called.
 const ENDINGS: [&str; 5] = ["parquet", "jsonl", "ndjson", "jsonlines", "json"];
+const PACKED: [&str; 3] = ["gz", "zst", "zstd"];
+
 /// Where the first header of a tar archive says what it is, and how much of a file tells its kind.
 const TAR_MAGIC_AT: usize = 257;
 const START: u64 = 512;
-
-const PACKED: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// All manifests among `inputs`, in order. Nothing below `exclude` is looked at.
 ///

@@ -60,7 +60,7 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     found.unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
     if found.readable.is_empty() && found.unreadable.is_empty() {
         let places: Vec<_> = options.manifests.iter().map(|path| path.display().to_string()).collect();
-        let what = "no manifests (*.parquet, *.jsonl, *.ndjson, *.json; JSONL also .gz and .zst)";
+        let what = "no manifests (*.parquet, *.jsonl, *.ndjson, *.jsonlines, *.json; JSONL also .gz, .zst and .zstd)";
         monitor.problem(&format!("{what} in {}", places.join(", ")));
     }
     match options.stop_after {
