@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use walkdir::WalkDir;
+use crate::support::files;
 
 #[test]
 fn the_readme_is_true() {
@@ -20,7 +20,7 @@ fn the_readme_is_true() {
     assert!(!steps.is_empty(), "README.md shows no command");
 
     let scratch = tempfile::tempdir().unwrap();
-    copy(&repository.join("fixtures"), &scratch.path().join("fixtures"));
+    files::copy(&repository.join("fixtures"), &scratch.path().join("fixtures"));
     for step in steps {
         let (printed, succeeded) = run(&step.command, scratch.path());
         assert!(
@@ -102,18 +102,6 @@ fn line_matches(expected: &str, line: &str) -> bool {
                 .chain([rest.len()])
                 .any(|at| line_matches(after, &rest[at..]))
         }),
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    for entry in WalkDir::new(from) {
-        let entry = entry.unwrap();
-        let target = to.join(entry.path().strip_prefix(from).unwrap());
-        if entry.file_type().is_dir() {
-            fs::create_dir_all(target).unwrap();
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
     }
 }
 
