@@ -14,7 +14,7 @@ demo:
 	target/release/onepull materialize fixtures/corpus/jsonl -o $(DEMO)/shards --cache $(DEMO)/cache
 	@echo; echo "== second run, shards written again: no source is read"
 	target/release/onepull materialize fixtures/corpus/jsonl -o $(DEMO)/shards --cache $(DEMO)/cache --overwrite
-	@echo; echo "The shards are in $(DEMO)/shards:"; find $(DEMO)/shards -type f | sort
+	@echo; echo "The shards are in $(DEMO)/shards:"; find $(DEMO)/shards -name '.onepull' -prune -o -type f -print | sort
 
 test:
 	@$(CARGO) fmt --version >/dev/null 2>&1 || { \

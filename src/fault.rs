@@ -22,6 +22,8 @@ pub enum Class {
     Forbidden,
     /// Fewer bytes than the locator or the archive promised.
     ShortBody,
+    /// Not what it was earlier in the run.
+    Changed,
     ArchiveCorrupt,
     MemberMissing,
     FrameMissing,
@@ -39,6 +41,7 @@ impl Class {
             Class::NotFound => "not_found",
             Class::Forbidden => "forbidden",
             Class::ShortBody => "short_body",
+            Class::Changed => "changed",
             Class::ArchiveCorrupt => "archive_corrupt",
             Class::MemberMissing => "member_missing",
             Class::FrameMissing => "frame_missing",

@@ -10,7 +10,7 @@ pub mod memory;
 mod scratch;
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -22,7 +22,8 @@ use scratch::Scratch;
 /// An open cache folder. Shared by threads and by processes.
 pub struct Cache {
     entries: PathBuf,
-    scratch: Scratch,
+    /// `None`: the folder can be read only.
+    scratch: Option<Scratch>,
 }
 
 /// What the cache says to a key.
@@ -38,18 +39,26 @@ pub enum Lookup {
 }
 
 impl Cache {
-    /// Opens the cache at `root`, making it if needed.
+    /// Opens the cache at `root`, making it if needed. One that is there and cannot be written to
+    /// serves what it has.
     pub fn open(root: &Path) -> anyhow::Result<Cache> {
         let context =
             || format!("cannot open the cache {}; choose another place with --cache", root.display());
-        fs::create_dir_all(root).with_context(context)?;
-        let scratch = Scratch::open(&layout::scratch(root)).with_context(context)?;
+        let entries = layout::entries(root);
+        let made = fs::create_dir_all(root).and_then(|()| Scratch::open(&layout::scratch(root)));
+        let scratch = match made {
+            Ok(scratch) => scratch,
+            Err(error) if is_read_only(&error) && entries.is_dir() => {
+                return Ok(Cache { entries, scratch: None });
+            }
+            Err(error) => return Err(error).with_context(context),
+        };
         let tag = layout::tag(root);
         if !tag.exists() {
             // A cache without the tag works as well, so a lost race or a full disk is no error.
             let _ = crate::publish::write(scratch.folder(), &tag, layout::CACHEDIR_TAG.as_bytes());
         }
-        Ok(Cache { entries: layout::entries(root), scratch })
+        Ok(Cache { entries, scratch: Some(scratch) })
     }
 
     /// The payload stored under `key`, verified.
@@ -64,7 +73,7 @@ impl Cache {
                 }
                 None => damaged(),
             },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Lookup::Absent,
+            Err(error) if error.kind() == ErrorKind::NotFound => Lookup::Absent,
             Err(_) => damaged(),
         }
     }
@@ -84,11 +93,21 @@ impl Cache {
 
     /// Stores `payload` under `key`, replacing what is there.
     pub fn put(&self, key: &Key, payload: &[u8]) -> io::Result<()> {
-        let mut draft = self.scratch.draft()?;
+        let scratch = self.scratch.as_ref().ok_or(ErrorKind::ReadOnlyFilesystem)?;
+        let mut draft = scratch.draft()?;
         draft.file().write_all(payload)?;
         draft.file().write_all(&layout::trailer(key, payload))?;
-        draft.commit(&layout::entry(&self.entries, key))
+        let entry = layout::entry(&self.entries, key);
+        if entry.is_dir() {
+            // Nothing of ours is a folder; it would stand in the way for ever.
+            fs::remove_dir_all(&entry)?;
+        }
+        draft.commit(&entry)
     }
+}
+
+fn is_read_only(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied)
 }
 
 /// The payload length, bytes, of the entry of `key` in the cache at `root`, by its file size

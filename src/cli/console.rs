@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use onepull::monitor::{Monitor, Phase};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use super::args::{Detail, Shared};
@@ -34,6 +34,8 @@ impl Console {
     /// Takes over stderr until it is dropped, and the signals for good.
     pub fn open(shared: &Shared) -> anyhow::Result<Console> {
         let interrupted = Arc::new(AtomicBool::new(false));
+        // A file too large is an error of the write, not the end of the process.
+        flag::register(SIGXFSZ, Arc::default()).context("listening for signals")?;
         for signal in [SIGINT, SIGTERM] {
             // In this order: the first signal finds the flag unset and passes by the exit.
             flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&interrupted))

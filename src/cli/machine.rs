@@ -36,10 +36,13 @@ pub fn raise_open_files() -> u64 {
     limit.unwrap_or(u64::MAX)
 }
 
+/// More threads than this only get into each other's way.
+const MOST_JOBS: usize = 256;
+
 /// The most jobs that `open_files` descriptors leave room for, at least 1.
 pub fn jobs_for(open_files: u64) -> usize {
     let jobs = open_files.saturating_sub(RESERVED_FILES) / FILES_PER_JOB;
-    usize::try_from(jobs).unwrap_or(usize::MAX).max(1)
+    usize::try_from(jobs).unwrap_or(usize::MAX).clamp(1, MOST_JOBS)
 }
 
 /// `MemAvailable` of /proc/meminfo, in bytes.

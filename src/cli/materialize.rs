@@ -211,18 +211,18 @@ fn usage(message: &str) -> clap::Error {
 /// A relative `XDG_CACHE_HOME` is to be ignored, says the XDG base directory specification.
 fn user_cache(xdg_cache_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     let xdg = xdg_cache_home.map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let home = home.filter(|home| !home.is_empty()).map(|home| PathBuf::from(home).join(".cache"));
+    let home = home.map(PathBuf::from).filter(|home| home.is_absolute()).map(|home| home.join(".cache"));
     Some(xdg.or(home)?.join("onepull"))
 }
 
 /// A Parquet file has 32,767 row groups at most, and pages of less than 2 GiB.
-const SMALLEST_ROW_GROUP: u64 = 1_000_000;
+const SMALLEST_ROW_GROUP: u64 = 1_000;
 const LARGEST_ROW_GROUP: u64 = 1 << 30;
 
 fn parse_row_group_size(text: &str) -> Result<u64, String> {
     match size::parse(text)? {
         bytes @ SMALLEST_ROW_GROUP..=LARGEST_ROW_GROUP => Ok(bytes),
-        _ => Err("a row group holds between 1MB and 1GiB of payload".into()),
+        _ => Err("a row group holds between 1kB and 1GiB of payload".into()),
     }
 }
 

@@ -1,11 +1,12 @@
 //! Where a report goes: stdout as text or JSON, and a file if asked for.
 
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use onepull::publish::Draft;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::args::Shared;
 
@@ -31,7 +32,28 @@ pub fn check_report_path(shared: &Shared) -> anyhow::Result<()> {
     let folder = folder_of(file);
     ensure!(folder.is_dir(), "--report {}: there is no folder {}", file.display(), folder.display());
     ensure!(!file.is_dir(), "--report {}: it is a folder", file.display());
+    ensure!(
+        !file.is_file() || is_report(file),
+        "--report {}: it is there and is no report; choose another name, or remove it",
+        file.display()
+    );
     Ok(())
+}
+
+/// Whether a file may be replaced by a report: it is one, or it is empty.
+fn is_report(file: &Path) -> bool {
+    let parsed =
+        fs::read(file).map(|bytes| bytes.is_empty() || serde_json::from_slice::<Earlier>(&bytes).is_ok());
+    parsed.unwrap_or(false)
+}
+
+/// What every report has.
+#[derive(Deserialize)]
+struct Earlier {
+    #[serde(rename = "rows_in")]
+    _rows_in: u64,
+    #[serde(rename = "references")]
+    _references: u64,
 }
 
 /// A reader that has seen enough (`| head`) is no error.
@@ -44,6 +66,10 @@ fn print(text: &str) -> anyhow::Result<()> {
 }
 
 fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A device or a pipe is written to, not replaced.
+    if file.exists() && !file.is_file() {
+        return fs::OpenOptions::new().write(true).open(file)?.write_all(bytes);
+    }
     let mut draft = Draft::create(folder_of(file), ".onepull-report-")?;
     draft.file().write_all(bytes)?;
     draft.commit(file)

@@ -49,6 +49,22 @@ fn the_report_is_on_stdout_and_progress_on_stderr() {
 }
 
 #[test]
+fn a_report_replaces_a_report_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    manifest(folder.path(), 1, 0);
+    let before = fs::read(folder.path().join("in.jsonl")).unwrap();
+    let refused = materialize(&folder, &["in.jsonl", "--report", "in.jsonl"]).assert().code(1);
+    refused.stderr(contains("--report in.jsonl: it is there and is no report"));
+    assert_eq!(fs::read(folder.path().join("in.jsonl")).unwrap(), before);
+    for _ in 0..2 {
+        materialize(&folder, &["in.jsonl", "--report", "r.json"]).assert().code(0);
+    }
+    materialize(&folder, &["in.jsonl", "--report", "/dev/stderr"])
+        .assert()
+        .stderr(contains("\"rows_in\": 1"));
+}
+
+#[test]
 fn quiet_leaves_stderr_empty() {
     let folder = tempfile::tempdir().unwrap();
     materialize(&folder, &[CORPUS, "-q"]).assert().code(0).stderr("").stdout(contains("hit rate"));

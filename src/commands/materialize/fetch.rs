@@ -34,7 +34,7 @@ pub struct Run<'a> {
 /// What is known once the cache could not keep something.
 #[derive(Default)]
 pub struct Full {
-    /// The cache has no space left.
+    /// The cache takes nothing more: its disk is full, or can be read only.
     no_space: AtomicBool,
     /// Objects that were read and could not be kept.
     unkept: Mutex<HashSet<Key>>,
@@ -233,8 +233,9 @@ impl Run<'_> {
             Err(error) => {
                 self.full.unkept.lock().insert(key);
                 self.counters.add(Counter::PutFailures, 1);
-                let no_space = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded].contains(&error.kind());
-                if no_space && self.full.no_space.swap(true, Ordering::Relaxed) {
+                use ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+                let lasting = [StorageFull, QuotaExceeded, ReadOnlyFilesystem, PermissionDenied];
+                if lasting.contains(&error.kind()) && self.full.no_space.swap(true, Ordering::Relaxed) {
                     return;
                 }
                 let length = payload.len();

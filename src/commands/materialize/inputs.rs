@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
 use super::options::{Format, OnError, Options};
 use super::report::Unreadable;
@@ -102,6 +102,9 @@ fn refuse_collisions(inputs: &[Input], options: &Options) -> anyhow::Result<()> 
     let manifests: HashSet<PathBuf> = inputs.iter().map(|input| real(&input.manifest.path)).collect();
     for input in inputs {
         if let Some(other) = seen.insert(&input.shard, &input.manifest.path) {
+            if real(other) == real(&input.manifest.path) {
+                bail!("{} is given twice", other.display());
+            }
             bail!(
                 "{} and {} would both become the shard {}; give their common folder instead, or run them apart",
                 other.display(),
@@ -181,17 +184,14 @@ pub fn layouts(
 /// Looks at every row for the types of its other fields. Damaged manifests are met again, and
 /// reported, when their references are read.
 fn json_fields(inputs: &[&Input], monitor: &dyn Monitor) -> anyhow::Result<JsonFields> {
-    let (objects, found) = std::sync::mpsc::sync_channel(64);
+    let (batches, found) = std::sync::mpsc::sync_channel(1);
     std::thread::scope(|scope| {
         scope.spawn(move || {
             for input in inputs {
                 let each = &mut |rows: rows::Rows| {
                     monitor.check()?;
-                    let fields = rows::optional_text_column(&rows.table, rows::JSON_FIELDS)?;
-                    for object in fields.iter().flatten() {
-                        objects.send(Ok(object.to_owned()))?;
-                    }
-                    Ok(())
+                    let sent = batches.send((input.manifest.path.as_path(), rows));
+                    sent.map_err(|_| anyhow!("the fields were refused, so no more rows are needed"))
                 };
                 let _ = read::read(&input.manifest, input.outline.kind, Piece::All, Columns::All, each);
             }

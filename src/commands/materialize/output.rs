@@ -170,11 +170,12 @@ pub fn find(
 /// Fails when the file cannot be read or the run is to stop.
 pub fn hash(path: &Path, monitor: &dyn Monitor) -> anyhow::Result<String> {
     let mut hasher = blake3::Hasher::new();
-    let mut file = File::open(path)?;
+    let context = || path.display().to_string();
+    let mut file = File::open(path).with_context(context)?;
     loop {
         monitor.check()?;
         let before = hasher.count();
-        hasher.update_reader((&mut file).take(HASHED_BETWEEN_CHECKS))?;
+        hasher.update_reader((&mut file).take(HASHED_BETWEEN_CHECKS)).with_context(context)?;
         if hasher.count() == before {
             return Ok(hasher.finalize().to_hex().to_string());
         }

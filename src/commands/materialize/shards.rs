@@ -31,7 +31,9 @@ pub fn write_all(
     let results: Mutex<AllWritten> = Mutex::default();
     let worker = || -> anyhow::Result<()> {
         while let Some(&at) = pending.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let job = Job { options, fingerprint: &prepared.fingerprints[at], output, loader, monitor };
+            let tally = prepared.scanned.tallies[at].as_ref().expect("only what was scanned is pending");
+            let fingerprint = &prepared.fingerprints[at];
+            let job = Job { options, fingerprint, tally, output, loader, monitor };
             let result = match job.write(&prepared.inputs[at], prepared.layouts[at].clone()) {
                 Ok(written) => Ok(written),
                 Err(Unwritten::Manifest(error)) => {

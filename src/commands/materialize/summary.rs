@@ -125,7 +125,7 @@ fn add_manifests(report: &mut Report, prepared: &Prepared, written: &AllWritten)
                 report.unreadable.push(Unreadable::new(&input.manifest.path, error));
                 report.rows_dropped += tally.rows;
                 report.failed += tally.references;
-                *report.errors.entry(Class::Io.name()).or_default() += tally.references;
+                *report.errors.entry(Class::Changed.name()).or_default() += tally.references;
                 continue;
             }
             (None, None) => continue,

@@ -11,6 +11,7 @@ use super::inputs::Input;
 use super::load::Loader;
 use super::options::{Format, ImageTokens, OnError, Options};
 use super::output::{self, Output, Record};
+use super::scan::Tally;
 use crate::corpus::read::{self, Piece};
 use crate::corpus::rows::{Columns, Rows};
 use crate::corpus::shard::Chunk;
@@ -52,6 +53,8 @@ pub struct Job<'a> {
     pub options: &'a Options,
     /// See [`Record::options`].
     pub fingerprint: &'a str,
+    /// What the rows of the input were when they were scanned.
+    pub tally: &'a Tally,
     pub output: &'a Output,
     pub loader: &'a Loader<'a>,
     pub monitor: &'a dyn Monitor,
@@ -69,6 +72,7 @@ impl Job<'_> {
             let outcome = self.fill(input, &mut shard)?;
             (outcome, shard.finish().map_err(|error| Unwritten::Run(self.explain(input, error)))?)
         };
+        self.check_laws(input, &outcome).map_err(Unwritten::Manifest)?;
         let record = Record {
             manifest,
             options: self.fingerprint.to_owned(),
@@ -119,6 +123,18 @@ impl Job<'_> {
         }
         chunker.finish(&mut emit).map_err(Unwritten::Run)?;
         Ok(chunker.outcome)
+    }
+
+    /// Rows in = rows written + rows dropped, and every reference has its outcome: else the
+    /// manifest is not the one that was scanned.
+    fn check_laws(&self, input: &Input, outcome: &Outcome) -> anyhow::Result<()> {
+        read::check_unchanged(&input.manifest, &input.outline)?;
+        let references = outcome.materialized + outcome.failed.values().sum::<u64>();
+        let rows = outcome.rows_out + outcome.rows_dropped;
+        if (rows, references) != (self.tally.rows, self.tally.references) {
+            anyhow::bail!("{}: it changed during the run; run again", input.manifest.path.display());
+        }
+        Ok(())
     }
 
     fn unread(&self, error: anyhow::Error) -> Unwritten {

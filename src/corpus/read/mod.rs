@@ -5,6 +5,8 @@ mod jsonl;
 mod line;
 mod parquet;
 
+use std::time::SystemTime;
+
 use anyhow::Context;
 use arrow_schema::SchemaRef;
 
@@ -30,8 +32,8 @@ pub struct Outline {
     pub pieces: Vec<Piece>,
     /// The columns as they stand in the file; `None` for JSONL, which says it row by row.
     pub schema: Option<SchemaRef>,
-    /// Rows, where the file says it.
-    pub rows: Option<u64>,
+    /// When the file was last changed.
+    changed: SystemTime,
     /// Columns that are not all null, as far as the file says it.
     pub filled: Vec<String>,
 }
@@ -41,19 +43,29 @@ pub struct Outline {
 /// Fails, naming the file, when it cannot be opened, is damaged, or lacks a column.
 pub fn outline(manifest: &Manifest) -> anyhow::Result<Outline> {
     let context = || manifest.path.display().to_string();
-    let bytes = manifest.path.metadata().with_context(context)?.len();
+    let metadata = manifest.path.metadata().with_context(context)?;
+    let (bytes, changed) = (metadata.len(), metadata.modified().with_context(context)?);
     let kind = manifest.kind().with_context(context)?;
     match kind {
-        Kind::Parquet => contained(|| parquet::outline(&manifest.path, bytes)).with_context(context),
-        Kind::Jsonl(_) => Ok(Outline {
-            kind,
-            bytes,
-            pieces: vec![Piece::All],
-            schema: None,
-            rows: None,
-            filled: Vec::new(),
-        }),
+        Kind::Parquet => {
+            let outline = contained(|| parquet::outline(&manifest.path)).with_context(context)?;
+            Ok(Outline { bytes, changed, ..outline })
+        }
+        Kind::Jsonl(_) => {
+            Ok(Outline { kind, bytes, changed, pieces: vec![Piece::All], schema: None, filled: Vec::new() })
+        }
     }
+}
+
+/// Fails when the file is not what it was when its outline was made.
+pub fn check_unchanged(manifest: &Manifest, outline: &Outline) -> anyhow::Result<()> {
+    let context = || manifest.path.display().to_string();
+    let metadata = manifest.path.metadata().with_context(context)?;
+    let now = (metadata.len(), metadata.modified().with_context(context)?);
+    if now != (outline.bytes, outline.changed) {
+        return Err(anyhow::anyhow!("it changed during the run; run again")).with_context(context);
+    }
+    Ok(())
 }
 
 /// Reads `piece` of `manifest` and hands over its rows in order. An error of `each` ends the

@@ -5,9 +5,11 @@
 //! small, since one page of it may hold hundreds of megabytes. They are small too where other
 //! columns are large: a batch of text is bounded by what its offsets can count, 2 GiB.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use arrow_array::cast::AsArray;
@@ -34,7 +36,8 @@ const SMALLER: usize = 16;
 /// While payloads are decoded.
 const PAYLOAD_BATCH_ROWS: usize = 32;
 
-pub fn outline(path: &Path, bytes: u64) -> anyhow::Result<Outline> {
+/// All of an outline that the footer tells; bytes and time are the caller's.
+pub fn outline(path: &Path) -> anyhow::Result<Outline> {
     let metadata = ArrowReaderMetadata::load(&File::open(path)?, ArrowReaderOptions::new())?;
     let schema = metadata.schema();
     for name in [MODALITY, SOURCE_REF] {
@@ -43,13 +46,17 @@ pub fn outline(path: &Path, bytes: u64) -> anyhow::Result<Outline> {
             bail!("column `{name}` is missing; there are: {}", found.join(", "));
         }
     }
+    let mut names = HashSet::new();
+    if let Some(twice) = schema.fields().iter().find(|field| !names.insert(field.name())) {
+        bail!("there are two columns `{}`; rename one", twice.name());
+    }
     let row_groups = metadata.metadata().row_groups();
     Ok(Outline {
         kind: Kind::Parquet,
-        bytes,
+        bytes: 0,
+        changed: SystemTime::UNIX_EPOCH,
         pieces: (0..row_groups.len()).map(Piece::RowGroup).collect(),
         schema: Some(schema.clone()),
-        rows: Some(row_groups.iter().map(|g| g.num_rows() as u64).sum()),
         filled: filled(&metadata),
     })
 }

@@ -283,6 +283,28 @@ fn fields_that_agree_on_no_type_are_no_reason_to_stop() {
 }
 
 #[test]
+fn field_values_that_no_column_holds_are_named_before_anything_is_fetched() {
+    let bench = Bench::new();
+    bench.write("data/good", "good");
+    let good = line(json!({"other": {"id": 0.5}}));
+    for (value, says) in [
+        (r#"{"id":1e400}"#, "field values cannot become columns: `other.id`: number out of range"),
+        (r#"{"id":"\ud800"}"#, "field values cannot become columns: `other.id`: "),
+        (r#"{"id":18446744073709551615}"#, "field `other.id` has no common type"),
+        (r#"{"id":[]}"#, "field `other.id` has no common type"),
+        ("[]", "field `other` has no common type"),
+    ] {
+        let bad = good.replace(r#"{"id":0.5}"#, value);
+        bench.write("in/m.jsonl", format!("{good}\n\n{bad}\n"));
+        let run = bench.run_afresh(&["--format", "parquet"]);
+        assert_eq!((run.code, bench.path("cache").exists()), (1, false), "{value}: {}", run.stderr);
+        assert!(run.stderr.contains(&format!("in/m.jsonl: line 3: {says}")), "{value}: {}", run.stderr);
+        assert!(run.stderr.contains("--format webdataset"), "{value}: {}", run.stderr);
+        assert_eq!(bench.run_afresh(&[]).complete().count("materialized"), 2, "{value}");
+    }
+}
+
+#[test]
 fn a_manifest_that_cannot_be_read_is_named_and_the_others_go_on() {
     let good = line(json!({})) + "\n";
     let bench = Bench::new();

@@ -5,6 +5,7 @@
 
 mod archives;
 mod bad_rows;
+mod changed;
 mod machine;
 mod parquet;
 mod policies;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use ::parquet::arrow::arrow_writer::{ArrowWriterOptions, compute_leaves};
+use ::parquet::basic::Type as PhysicalType;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int64Type};
@@ -86,6 +87,44 @@ fn text_may_come_in_every_form_that_arrow_has_for_it() {
         bench.write("in/m.parquet", file(&[table.slice(0, 2), table.slice(2, 3)]));
         check_good(&bench, 5);
     }
+}
+
+#[test]
+fn two_columns_of_one_name_are_refused_by_name() {
+    let (bench, table) = bench(2);
+    let mut fields = table.schema().fields().to_vec();
+    fields.push(Arc::new(Field::new("modality", DataType::Utf8, true)));
+    let mut columns = table.columns().to_vec();
+    columns.push(Arc::new(StringArray::from(vec!["a", "b"])));
+    let table = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
+    bench.write("in/m.parquet", file(&[table]));
+    let run = bench.run(&[]);
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.contains("there are two columns `modality`"), "{}", run.stderr);
+}
+
+#[test]
+fn days_times_of_zones_and_metadata_pass_through() {
+    let (bench, table) = bench(2);
+    let days: ArrayRef = Arc::new(Date64Array::from(vec![Some(1_577_836_800_000), None]));
+    let times = TimestampMicrosecondArray::from(vec![Some(0), None]).with_timezone("Europe/Berlin");
+    let table = with(&with(&table, "days", Some(days)), "times", Some(Arc::new(times)));
+    let metadata: std::collections::HashMap<_, _> =
+        [("huggingface".to_owned(), "{}".to_owned()), ("a".to_owned(), "b".to_owned())].into();
+    let schema = table.schema().as_ref().clone().with_metadata(metadata);
+    let table = table.with_schema(Arc::new(schema)).unwrap();
+    bench.write("in/m.parquet", file(std::slice::from_ref(&table)));
+    bench.run(&["--format", "parquet"]).complete();
+    let written = fs::File::open(bench.path("out/m.parquet")).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(written).unwrap();
+    assert_eq!(reader.schema().metadata(), table.schema().metadata());
+    let days = reader.parquet_schema().columns().iter().find(|column| column.name() == "days").unwrap();
+    assert_eq!(days.physical_type(), PhysicalType::INT32, "as DATE");
+    let rows = reader.build().unwrap().next().unwrap().unwrap();
+    assert_eq!(rows.column_by_name("times"), table.column_by_name("times"));
+    let days = cast(rows.column_by_name("days").unwrap(), &DataType::Date64).unwrap();
+    assert_eq!(Some(&days), table.column_by_name("days"));
+    bench.run_afresh(&["--format", "webdataset"]).complete();
 }
 
 #[test]
@@ -195,6 +234,27 @@ fn nested_columns_pass_through_over_several_batches() {
     let got: Vec<&dyn Array> = got.iter().map(|array| array.as_ref()).collect();
     assert_eq!(&arrow_select::concat::concat(&got).unwrap(), &nested);
     check_good(&bench, 5000);
+}
+
+#[test]
+fn fields_of_jsonl_rows_become_columns_without_loss() {
+    let (bench, _) = bench(0);
+    let row = image("s", whole("good")).json().to_string();
+    let fields = [
+        r#""id":9007199254740993,"tags":[],"more":{"n":null,"at":[{"x":1}]}"#,
+        r#""id":0.5,"none":null,"whole":7"#,
+        r#""id":18446744073709551615,"tags":[null],"more":null"#,
+    ];
+    let rows = fields.map(|fields| row.replacen('{', &format!("{{{fields},"), 1));
+    bench.write("in/m.jsonl", rows.join("\n"));
+    bench.run(&["--format", "parquet"]).complete();
+    let shard = batches(&bench.path("out/m.parquet")).pop().unwrap();
+    let ids: Vec<_> = shard["id"].as_string::<i32>().iter().flatten().collect();
+    assert_eq!(ids, ["9007199254740993", "0.5", "18446744073709551615"]);
+    let nulls = ["tags", "more", "none", "whole"].map(|name| shard[name].null_count());
+    assert_eq!(nulls, [1, 2, 3, 2]);
+    assert_eq!(shard["whole"].as_primitive::<Int64Type>().value(1), 7);
+    assert_eq!(shard["tags"].as_list::<i32>().value_length(2), 1);
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn a_sample_is_dropped_whole_also_when_it_is_longer_than_a_batch() {
     rows.extend((0..3).map(|at| Row::image("other", at, good.clone())));
     bench.write("in/m.parquet", manifests::parquet(&rows, 1000));
     for format in FORMATS {
-        let flags = ["--format", format, "--on-error", "drop-sample", "--row-group-size", "1B"];
+        let flags = ["--format", format, "--on-error", "drop-sample", "--row-group-size", "1kB"];
         let run = bench.run_afresh(&flags);
         assert_eq!(run.count("rows_dropped"), 2501, "{}", run.stderr);
         assert_eq!(places(&bench.shard(format)), [("other", 0), ("other", 1), ("other", 2)]);

@@ -255,7 +255,7 @@ fn heals(bench: &Bench, right: &files::Tree, what: &str) {
 }
 
 #[test]
-fn a_cache_that_cannot_be_used_costs_reads_and_no_bytes() {
+fn a_folder_in_place_of_an_entry_heals() {
     let bench = Bench::new();
     bench.write("data/a", [b'a'; 100]);
     bench.jsonl("in/m.jsonl", &[image("s0", whole("a"))]);
@@ -265,11 +265,16 @@ fn a_cache_that_cannot_be_used_costs_reads_and_no_bytes() {
     fs::remove_file(&entry).unwrap();
     // A folder with something in it, which no rename replaces.
     fs::create_dir_all(entry.join("x")).unwrap();
-    for _ in 0..2 {
-        let run = bench.run(&["--overwrite"]);
-        assert_eq!(run.complete().count("source.reads"), 1);
-        assert_eq!(files::shards(&bench.path("out")), right);
-    }
+    heals(&bench, &right, "a folder");
+}
+
+#[test]
+fn a_file_whose_size_tells_nothing_fails_its_reference() {
+    let bench = Bench::new();
+    bench.jsonl("in/m.jsonl", &[image("s0", whole("/proc/version"))]);
+    let run = bench.run(&[]);
+    assert_eq!((run.code, run.count("failed")), (3, 1));
+    assert!(run.stderr.contains("/proc/version: it holds more than the 0 bytes"), "{}", run.stderr);
 }
 
 #[test]

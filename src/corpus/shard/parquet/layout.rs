@@ -44,9 +44,10 @@ pub struct Layout {
 
 impl Layout {
     /// The columns of a Parquet manifest, in its order. The payload column becomes
-    /// `large_binary`, the error column text; whichever is missing is added at the end.
+    /// `large_binary`, the error column text, days `date32`; whichever of the two is missing is added at
+    /// the end.
     pub fn of_parquet(manifest: &Schema, codec: Codec) -> Layout {
-        let mut fields: Vec<Arc<Field>> = manifest.fields().to_vec();
+        let mut fields: Vec<Arc<Field>> = manifest.fields().iter().map(with_days).collect();
         set(&mut fields, BINARY_CONTENT, |_| DataType::LargeBinary);
         set(&mut fields, MATERIALIZE_ERROR, |old| match old {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => old.clone(),
@@ -54,7 +55,8 @@ impl Layout {
         });
         let mut metadata: Vec<_> = manifest.metadata().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
         metadata.sort();
-        Layout { schema: Arc::new(Schema::new(fields)), codec, json_fields: None, metadata }
+        let schema = Arc::new(Schema::new_with_metadata(fields, manifest.metadata().clone()));
+        Layout { schema, codec, json_fields: None, metadata }
     }
 
     /// The interleaved schema, then the other fields of the JSONL rows.
@@ -117,6 +119,20 @@ fn builder() -> WriterPropertiesBuilder {
         .set_statistics_truncate_length(Some(16))
         .set_max_row_group_row_count(None)
         .set_created_by(concat!("onepull version ", env!("CARGO_PKG_VERSION")).to_owned())
+}
+
+/// `date64`, which no reader of Parquet but Arrow's own knows, becomes `date32`: both are days.
+fn with_days(field: &Arc<Field>) -> Arc<Field> {
+    let data_type = match field.data_type() {
+        DataType::Date64 => DataType::Date32,
+        DataType::List(inner) => DataType::List(with_days(inner)),
+        DataType::LargeList(inner) => DataType::LargeList(with_days(inner)),
+        DataType::FixedSizeList(inner, size) => DataType::FixedSizeList(with_days(inner), *size),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(with_days).collect()),
+        DataType::Map(entries, sorted) => DataType::Map(with_days(entries), *sorted),
+        _ => return field.clone(),
+    };
+    Arc::new(field.as_ref().clone().with_data_type(data_type))
 }
 
 fn set(fields: &mut Vec<Arc<Field>>, name: &str, data_type: impl Fn(&DataType) -> DataType) {

@@ -1,0 +1,57 @@
+//! Manifests that change while a run works on them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use onepull::commands::materialize::{Outcome, run};
+use onepull::monitor::{Monitor, Phase};
+
+use crate::support::corpus::Corpus;
+use crate::support::manifests::Row;
+
+/// Replaces a manifest when the shards are about to be written.
+struct Meddler {
+    manifest: PathBuf,
+    content: Vec<u8>,
+}
+
+impl Monitor for Meddler {
+    fn start(&self, phase: Phase, _: u64) {
+        if phase == Phase::Write {
+            fs::write(&self.manifest, &self.content).unwrap();
+        }
+    }
+    fn advance(&self, _: Phase, _: u64, _: u64) {}
+    fn finish(&self, _: Phase) {}
+    fn problem(&self, _: &str) {}
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_manifest_that_changes_during_the_run_gives_no_shard_and_loses_no_row_silently() {
+    let corpus = Corpus::new();
+    let members = corpus.tar("a.tar", &[("a.png".to_owned(), &b"payload".to_vec())]);
+    let rows: Vec<Row> = (0..20).map(|n| Row::image(format!("s{n}"), 0, members[0].by_range())).collect();
+    corpus.jsonl("steady.jsonl", &rows);
+    let manifest = corpus.jsonl("m.jsonl", &rows);
+    let whole = fs::read(&manifest).unwrap();
+    let half = whole[..whole.len() / 2].to_vec();
+    let longer = [whole.as_slice(), whole.as_slice()].concat();
+    for content in [half, longer, b"garbage\n".to_vec(), Vec::new()] {
+        fs::write(&manifest, &whole).unwrap();
+        let meddler = Meddler { manifest: manifest.clone(), content };
+        let Outcome::Done(report) = run(&corpus.options(), &meddler).unwrap() else {
+            panic!("it is no dry run")
+        };
+        assert_eq!(report.unreadable.len(), 1);
+        assert!(report.unreadable[0].error.contains("changed during the run"), "{:?}", report.unreadable);
+        assert_eq!((report.rows_in, report.rows_out, report.rows_dropped), (40, 20, 20));
+        assert_eq!((report.references, report.materialized, report.failed), (40, 20, 20));
+        assert_eq!(report.errors.get("changed"), Some(&20));
+        let output = corpus.options().output.unwrap();
+        assert!(!output.join("m.tar").exists());
+        fs::remove_dir_all(output).unwrap();
+    }
+}
