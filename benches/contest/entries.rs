@@ -28,16 +28,18 @@ pub fn run(folder: &Path, rounds: usize) -> anyhow::Result<()> {
         let mut times = Times::default();
         // The first round warms up.
         for round in 0..=rounds {
-            fs::create_dir_all(folder)?;
+            // Nothing is removed before the end: a file system may look past what was deleted.
+            let folder = folder.join(format!("{size}-{round}"));
+            fs::create_dir_all(&folder)?;
             rustix::fs::sync();
-            let measured = measure(folder, size, count)?;
-            fs::remove_dir_all(folder)?;
+            let measured = measure(&folder, size, count)?;
             if round > 0 {
                 times.push(measured, count);
             }
         }
         times.print(size);
     }
+    fs::remove_dir_all(folder)?;
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use super::{Codec, Layout};
 use crate::corpus::shard::{Chunk, Filled};
 
 /// Values are handed over in lots of this many bytes, which is what a page then holds.
-const PAGE_BYTES: usize = 1 << 20;
+const PAGE_BYTES: usize = 256 << 10;
 
 /// Payloads from the start of a row group that are compressed to see whether it pays.
 const SAMPLE_BYTES: usize = 1 << 20;
