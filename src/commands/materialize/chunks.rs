@@ -116,9 +116,11 @@ impl<'a> Chunker<'a> {
     /// How many of the rows from `start` are loaded together: at least one.
     fn lot(&self, asked: &Asked, start: usize) -> usize {
         let mut bytes = 0;
+        let mut seen = HashSet::new();
         for (count, row) in asked.waiting[start..].iter().enumerate() {
             if let Waiting::Object(key, frame) = row
                 && !self.known.contains_key(&(*key, *frame))
+                && seen.insert(*key)
             {
                 bytes += self.loader.expected_bytes(key, &asked.objects[key]).unwrap_or(GUESS_BYTES);
             }
