@@ -52,6 +52,7 @@
 //! * The output depends on the manifests, the payloads and the options alone: not on the number
 //!   of threads, not on what was in the cache, not on how often a run was interrupted.
 
+pub mod analysis;
 pub mod cache;
 pub mod commands;
 pub mod corpus;

@@ -6,7 +6,6 @@
 //! one: 4 bytes a reference and 16 an object.
 
 mod archives;
-pub mod law;
 mod manifests;
 mod objects;
 pub mod payload;

@@ -2,7 +2,8 @@
 
 use anyhow::ensure;
 
-use super::law;
+use onepull::analysis::law;
+
 use super::payload::Random;
 use super::{Sizes, Spec};
 

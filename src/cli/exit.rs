@@ -3,7 +3,8 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use onepull::commands::materialize::{MaxErrors, Outcome, Unreadable};
+use onepull::commands::Unreadable;
+use onepull::commands::materialize::{MaxErrors, Outcome};
 use onepull::monitor::Interrupted;
 
 use super::human::{printable, things};

@@ -1,3 +1,7 @@
 //! The commands: options in, report out, no printing.
 
+pub mod analyze;
 pub mod materialize;
+mod unreadable;
+
+pub use unreadable::Unreadable;

@@ -17,6 +17,7 @@ const LONGER: &[(&str, usize)] = &[];
 /// What each part of `src` may use of the others. `cli` is the binary and sees the library from
 /// outside.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("analysis", &[]),
     ("fault", &[]),
     ("frame", &["fault"]),
     ("monitor", &[]),
@@ -26,12 +27,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("grouping", &["corpus", "fault", "monitor"]),
     ("source", &["corpus", "fault", "plan"]),
     ("cache", &["corpus", "fault", "publish"]),
-    ("commands", &["cache", "corpus", "fault", "frame", "grouping", "monitor", "plan", "publish", "source"]),
-    ("cli", &["commands", "corpus", "monitor", "publish"]),
+    (
+        "commands",
+        &[
+            "analysis", "cache", "corpus", "fault", "frame", "grouping", "monitor", "plan", "publish",
+            "source",
+        ],
+    ),
+    ("cli", &["analysis", "commands", "corpus", "monitor", "publish"]),
 ];
 
 /// Parts that compute and do nothing else.
-const PURE: &[&str] = &["plan"];
+const PURE: &[&str] = &["analysis", "plan"];
 
 /// What a pure part does not touch.
 const IMPURE: &[&str] =

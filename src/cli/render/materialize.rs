@@ -195,7 +195,8 @@ fn shards(t: &mut Table, shards: &[ShardReport], output: Option<&Path>, detail: 
 
 #[cfg(test)]
 mod tests {
-    use onepull::commands::materialize::{CacheReport, Seconds, SourceReport, Unreadable};
+    use onepull::commands::Unreadable;
+    use onepull::commands::materialize::{CacheReport, Seconds, SourceReport};
 
     use super::*;
 

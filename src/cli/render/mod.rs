@@ -8,7 +8,8 @@ mod table;
 
 use std::collections::BTreeMap;
 
-use onepull::commands::materialize::{Seconds, Unreadable};
+use onepull::commands::Unreadable;
+use onepull::commands::materialize::Seconds;
 
 use super::human::{count, printable, seconds, things};
 use table::Table;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail};
 
 use super::options::{Format, OnError, Options};
-use super::report::Unreadable;
+use crate::commands::Unreadable;
 use crate::corpus::Base;
 use crate::corpus::manifest::{self, Kind, Manifest};
 use crate::corpus::read::{self, Outline, Piece};
@@ -199,12 +199,4 @@ fn json_fields(inputs: &[&Input], monitor: &dyn Monitor) -> anyhow::Result<JsonF
         JsonFields::infer(found.into_iter())
     })
     .and_then(|fields| monitor.check().map(|()| fields))
-}
-
-impl Unreadable {
-    pub fn new(path: &Path, error: &anyhow::Error) -> Unreadable {
-        let (path, error) = (path.display().to_string(), format!("{error:#}"));
-        let error = error.strip_prefix(&format!("{path}: ")).map(str::to_owned).unwrap_or(error);
-        Unreadable { path, error }
-    }
 }

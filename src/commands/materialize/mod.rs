@@ -26,6 +26,7 @@ use anyhow::Context;
 
 use crate::cache::Cache;
 use crate::cache::memory::MemoryTier;
+use crate::commands::Unreadable;
 use crate::corpus::shard::parquet::Layout;
 use crate::monitor::{Monitor, Phase};
 use crate::source::Source;

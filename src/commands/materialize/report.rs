@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::commands::Unreadable;
+
 /// The result of a run. Field names are stable; more may be added.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
@@ -75,13 +77,6 @@ pub struct ShardReport {
     pub bytes: u64,
     pub blake3: String,
     pub reused: bool,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub struct Unreadable {
-    pub path: String,
-    /// Why; without the path.
-    pub error: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize)]

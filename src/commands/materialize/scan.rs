@@ -11,7 +11,7 @@ use anyhow::Context;
 
 use super::failures::Refused;
 use super::inputs::Input;
-use super::report::Unreadable;
+use crate::commands::Unreadable;
 use crate::corpus::read::{self, Piece};
 use crate::corpus::rows::{Columns, Need, Rows};
 use crate::fault::{Class, Fault};

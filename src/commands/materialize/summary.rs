@@ -11,6 +11,7 @@ use super::probe::Route;
 use super::report::*;
 use super::scan::Tally;
 use super::shards::AllWritten;
+use crate::commands::Unreadable;
 use crate::fault::Class;
 
 /// What a finished run leaves to report.
@@ -195,10 +196,4 @@ fn advice(report: &Report, done: &Done) -> Vec<String> {
         }
     }
     advice
-}
-
-impl std::fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}; the manifest is left out", self.path, self.error)
-    }
 }

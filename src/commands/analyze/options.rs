@@ -1,0 +1,52 @@
+//! What an analysis is asked to do: domain values, checked, free of flag syntax.
+
+use std::path::PathBuf;
+
+pub use crate::analysis::sampling::Share;
+
+/// Everything `analyze` needs to know.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Files, or folders that are walked.
+    pub manifests: Vec<PathBuf>,
+    /// What relative paths are relative to; `None`: the folder of their manifest.
+    pub root: Option<PathBuf>,
+    /// Only the objects of this share of all keys are counted; `None`: all of them.
+    pub sample: Option<Share>,
+    /// Sources that are listed one by one, most references first.
+    pub sources: usize,
+    /// Tasks that run at the same time, each with its own line in the report.
+    pub workers: Vec<u64>,
+    /// Tasks of the whole pass; `None`: one per manifest.
+    pub tasks: Option<u64>,
+    /// Whether the placement of references over manifests is replayed, too.
+    pub placement: Placement,
+    /// Objects that are read from their sources to compare their bytes; 0: none.
+    pub content_sample: usize,
+    pub timing: Timing,
+    /// Nothing outside these is read; empty: no limit. Concerns payloads, not manifests.
+    pub allow: Vec<PathBuf>,
+    /// Where the probe keeps its entries while it runs; a folder that is made and removed below it.
+    pub cache_dir: PathBuf,
+    /// Threads, at least 1.
+    pub jobs: usize,
+    /// Bound on memory, bytes; beyond it grouping spills to temporary files.
+    pub memory: u64,
+}
+
+/// How references lie over the manifests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// At random: a formula.
+    Assumed,
+    /// As they are: a replay.
+    Replayed,
+}
+
+/// Whether source and cache are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    Skipped,
+    /// Reads some objects from their sources and through a cache.
+    Probed,
+}
