@@ -3,8 +3,12 @@
 //! Rows are Arrow record batches in the interleaved schema, whatever file they came from. The
 //! payload column travels beside the others, since most of it is null until it is filled in.
 
+use anyhow::Context;
+use arrow_array::builder::make_view;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeStringArray, RecordBatch};
+use arrow_array::{
+    Array, ArrayRef, LargeBinaryArray, LargeStringArray, RecordBatch, StringViewArray, new_null_array,
+};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
@@ -91,6 +95,17 @@ pub struct BadRow {
     pub fault: Fault,
 }
 
+/// What a row asks for, its locator as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask<'a> {
+    /// Not an image.
+    Nothing,
+    /// An image that has its payload.
+    Present,
+    /// An image without payload, and the text that says where that is.
+    Payload(Option<&'a str>),
+}
+
 /// What a row asks for.
 #[derive(Debug)]
 pub enum Need<'a> {
@@ -127,33 +142,68 @@ impl Rows {
     ///
     /// Fails when a column it takes has a type that is no text.
     pub fn needs(&self, mut each: impl FnMut(usize, Need) -> anyhow::Result<()>) -> anyhow::Result<()> {
-        let modality = text_column(&self.table, MODALITY)?;
-        let source_ref = text_column(&self.table, SOURCE_REF)?;
-        for row in 0..self.len() {
-            let need = if modality.is_null(row) || modality.value(row) != "image" {
-                Need::Nothing
-            } else if self.payloads.has(row) {
-                Need::Present
-            } else if source_ref.is_null(row) {
-                Need::NoLocator
-            } else {
-                match Locator::parse(source_ref.value(row)) {
+        self.texts()?.asks(|row, ask| {
+            let need = match ask {
+                Ask::Nothing => Need::Nothing,
+                Ask::Present => Need::Present,
+                Ask::Payload(None) => Need::NoLocator,
+                Ask::Payload(Some(text)) => match Locator::parse(text) {
                     Ok(Some(locator)) => Need::Payload(locator),
                     Ok(None) => Need::NoLocator,
                     Err(fault) => Need::BadLocator(fault),
-                }
+                },
             };
-            each(row, need)?;
+            each(row, need)
+        })
+    }
+
+    /// The columns that say what rows ask for.
+    ///
+    /// Fails when one of them has a type that is no text.
+    pub fn texts(&self) -> anyhow::Result<Texts<'_>> {
+        let view = |name| as_view(required(&self.table, name)?, name);
+        Ok(Texts { modality: view(MODALITY)?, source_ref: view(SOURCE_REF)?, payloads: &self.payloads })
+    }
+}
+
+/// The columns of some rows that say what the rows ask for.
+pub struct Texts<'a> {
+    pub modality: StringViewArray,
+    pub source_ref: StringViewArray,
+    payloads: &'a Payloads,
+}
+
+impl Texts<'_> {
+    /// Calls `each` with every row and what it asks for.
+    pub fn asks<'a, E>(&'a self, mut each: impl FnMut(usize, Ask<'a>) -> Result<(), E>) -> Result<(), E> {
+        let image = short_view("image");
+        for (row, modality) in self.modality.views().iter().enumerate() {
+            let ask = if *modality != image || self.modality.is_null(row) {
+                Ask::Nothing
+            } else if self.payloads.has(row) {
+                Ask::Present
+            } else {
+                Ask::Payload(self.source_ref.is_valid(row).then(|| self.source_ref.value(row)))
+            };
+            each(row, ask)?;
         }
         Ok(())
     }
 }
 
+/// The view of a text of 12 bytes at most, which holds the whole text.
+fn short_view(text: &str) -> u128 {
+    make_view(text.as_bytes(), 0, 0)
+}
+
 /// A column as text: any text or binary variant, dictionary-encoded or not. A column of another
 /// type is accepted when all of it is null.
 pub fn text_column(table: &RecordBatch, name: &str) -> anyhow::Result<LargeStringArray> {
-    let Some(column) = table.column_by_name(name) else { anyhow::bail!("column `{name}` is missing") };
-    as_text(column, name)
+    as_text(required(table, name)?, name)
+}
+
+fn required<'a>(table: &'a RecordBatch, name: &str) -> anyhow::Result<&'a ArrayRef> {
+    table.column_by_name(name).with_context(|| format!("column `{name}` is missing"))
 }
 
 /// [`text_column`] for a column that may be missing: all null then.
@@ -165,16 +215,25 @@ pub fn optional_text_column(table: &RecordBatch, name: &str) -> anyhow::Result<L
 }
 
 fn as_text(column: &ArrayRef, name: &str) -> anyhow::Result<LargeStringArray> {
-    if let Some(text) = column.as_string_opt::<i64>() {
-        return Ok(text.clone());
+    Ok(as_type(column, name, &DataType::LargeUtf8)?.as_string::<i64>().clone())
+}
+
+/// A column as views of text, which copies no text where the column is not encoded.
+fn as_view(column: &ArrayRef, name: &str) -> anyhow::Result<StringViewArray> {
+    Ok(as_type(column, name, &DataType::Utf8View)?.as_string_view().clone())
+}
+
+fn as_type(column: &ArrayRef, name: &str, wanted: &DataType) -> anyhow::Result<ArrayRef> {
+    if column.data_type() == wanted {
+        return Ok(column.clone());
     }
     if column.logical_null_count() == column.len() {
-        return Ok(LargeStringArray::new_null(column.len()));
+        return Ok(new_null_array(wanted, column.len()));
     }
     if !is_text(column.data_type()) {
         anyhow::bail!("column `{name}` has type {}, not text", column.data_type());
     }
-    Ok(cast(column, &DataType::LargeUtf8)?.as_string::<i64>().clone())
+    Ok(cast(column, wanted)?)
 }
 
 /// Whether values of this type can be taken as text.

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use arrow_array::builder::{Int32Builder, LargeBinaryBuilder, LargeStringBuilder};
+use arrow_array::builder::{Int32Builder, LargeBinaryBuilder, LargeStringBuilder, StringViewBuilder};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
@@ -130,16 +130,16 @@ trait Builder {
 
 #[derive(Default)]
 struct References {
-    modality: LargeStringBuilder,
-    source_ref: LargeStringBuilder,
+    modality: StringViewBuilder,
+    source_ref: StringViewBuilder,
     payload: LargeBinaryBuilder,
     present: bool,
 }
 
 static REFERENCES: LazyLock<SchemaRef> = LazyLock::new(|| {
     Arc::new(Schema::new(vec![
-        Field::new(MODALITY, DataType::LargeUtf8, false),
-        Field::new(SOURCE_REF, DataType::LargeUtf8, true),
+        Field::new(MODALITY, DataType::Utf8View, false),
+        Field::new(SOURCE_REF, DataType::Utf8View, true),
     ]))
 });
 

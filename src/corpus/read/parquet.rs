@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::cast;
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Fields, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -27,6 +27,8 @@ use crate::corpus::manifest::Kind;
 use crate::corpus::rows::*;
 
 const BATCH_ROWS: usize = 1024;
+/// While only references are read, whose columns are narrow.
+const REFERENCE_BATCH_ROWS: usize = 8192;
 /// Of a batch, as far as the footer tells.
 const BATCH_BYTES: i64 = 64 << 20;
 /// What the decoder says of a batch that its offsets cannot count.
@@ -77,7 +79,7 @@ fn filled(metadata: &ArrowReaderMetadata) -> Vec<String> {
 /// Opens `piece` of the file.
 pub fn open(path: &Path, piece: Piece, columns: Columns) -> anyhow::Result<ParquetRows> {
     let file = File::open(path)?;
-    let metadata = load(&file)?;
+    let metadata = load(&file, columns)?;
     let row_groups = metadata.metadata().row_groups();
     let (pending, before) = match piece {
         Piece::All => ((0..row_groups.len()).collect(), &row_groups[..0]),
@@ -88,19 +90,35 @@ pub fn open(path: &Path, piece: Piece, columns: Columns) -> anyhow::Result<Parqu
 }
 
 /// The schema of the file, with 32-bit offsets of payloads widened: a row group may hold more
-/// than 2 GiB of them.
-fn load(file: &File) -> anyhow::Result<ArrowReaderMetadata> {
+/// than 2 GiB of them. Texts that say what rows refer to are read as views of decoded pages and
+/// dictionaries, not copied.
+fn load(file: &File, columns: Columns) -> anyhow::Result<ArrowReaderMetadata> {
     let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
     let schema = metadata.schema();
-    match schema.column_with_name(BINARY_CONTENT) {
-        Some((index, field)) if field.data_type() == &DataType::Binary => {
-            let mut fields = schema.fields().to_vec();
-            fields[index] = Arc::new(field.clone().with_data_type(DataType::LargeBinary));
-            let wide = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-            let options = ArrowReaderOptions::new().with_schema(wide);
-            Ok(ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)?)
+    let better = |field: &Field| match (field.name().as_str(), field.data_type()) {
+        (BINARY_CONTENT, DataType::Binary) => Some(DataType::LargeBinary),
+        (MODALITY | SOURCE_REF, kind) if columns == Columns::References && is_string(kind) => {
+            Some(DataType::Utf8View)
         }
-        _ => Ok(metadata),
+        _ => None,
+    };
+    if schema.fields().iter().all(|field| better(field).is_none()) {
+        return Ok(metadata);
+    }
+    let fields = schema.fields().iter().map(|field| match better(field) {
+        Some(kind) => Arc::new(field.as_ref().clone().with_data_type(kind)),
+        None => field.clone(),
+    });
+    let better = Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(better));
+    Ok(ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)?)
+}
+
+fn is_string(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_string(values),
+        DataType::Utf8 | DataType::LargeUtf8 => true,
+        _ => false,
     }
 }
 
@@ -140,7 +158,7 @@ impl Iterator for ParquetRows {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let (index, rows, batch_rows) = match &mut self.current {
-                None => (self.pending.next()?, 0, BATCH_ROWS),
+                None => (self.pending.next()?, 0, usize::MAX),
                 Some(current) => match current.reader.next() {
                     Some(Ok(table)) => {
                         let first = self.rows + 1;
@@ -200,7 +218,11 @@ impl ParquetRows {
             column.unencoded_byte_array_data_bytes().unwrap_or(0).max(column.uncompressed_size())
         });
         let row_bytes = bytes.sum::<i64>() / row_group.num_rows().max(1);
-        let most = if presence == Presence::Values { PAYLOAD_BATCH_ROWS } else { BATCH_ROWS };
+        let most = match (presence, self.columns) {
+            (Presence::Values, _) => PAYLOAD_BATCH_ROWS,
+            (_, Columns::References) => REFERENCE_BATCH_ROWS,
+            (_, Columns::All) => BATCH_ROWS,
+        };
         usize::try_from(BATCH_BYTES / row_bytes.max(1)).unwrap_or(1).clamp(1, most)
     }
 

@@ -5,6 +5,8 @@
 //! typed value. A text that is no locator at all (empty, null, without `path`) is `None`; a text
 //! that means to be one and fails is a fault of its row.
 
+mod plain;
+
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
@@ -69,38 +71,46 @@ impl<'a> Locator<'a> {
     /// Fails with [`Class::BadLocator`] when the text is not a JSON object, when a field has a
     /// value of the wrong kind, and when offset and size do not come together.
     pub fn parse(text: &'a str) -> Result<Option<Locator<'a>>, Fault> {
-        if text.is_empty() {
-            return Ok(None);
+        match plain::parse(text) {
+            Some(locator) => Ok(Some(locator)),
+            None => parse_fully(text),
         }
-        let fields: Option<Fields<'a>> = serde_json::from_str(text)
-            .map_err(|error| bad(format!("{} of {}", json::explain(&error), shorten(text))))?;
-        let Some(fields) = fields else { return Ok(None) };
-        let Some(path) = fields.path else { return Ok(None) };
-        if path.is_empty() {
-            return Err(bad("path is empty"));
-        }
-        let target = match (fields.byte_offset, fields.byte_size) {
-            (Some(offset), Some(size)) => {
-                if offset.checked_add(size).is_none_or(|end| end > i64::MAX as u64) {
-                    return Err(bad(format!("byte_offset {offset} + byte_size {size} is past 2^63")));
-                }
-                Target::Range { offset, size }
-            }
-            (Some(_), None) => return Err(bad("byte_offset without byte_size; give both or none")),
-            (None, Some(_)) => return Err(bad("byte_size without byte_offset; give both or none")),
-            (None, None) => match fields.member {
-                Some(name) if !name.is_empty() => Target::Member(name.into_owned()),
-                _ => Target::Whole,
-            },
-        };
-        let frame = match fields.frame_index {
-            None => None,
-            Some(index) => {
-                Some(u32::try_from(index).map_err(|_| bad(format!("frame_index {index} is past any file")))?)
-            }
-        };
-        Ok(Some(Locator { path, target, frame }))
     }
+}
+
+/// [`Locator::parse`] of any text, plain or not.
+fn parse_fully(text: &str) -> Result<Option<Locator<'_>>, Fault> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let fields: Option<Fields> = serde_json::from_str(text)
+        .map_err(|error| bad(format!("{} of {}", json::explain(&error), shorten(text))))?;
+    let Some(fields) = fields else { return Ok(None) };
+    let Some(path) = fields.path else { return Ok(None) };
+    if path.is_empty() {
+        return Err(bad("path is empty"));
+    }
+    let target = match (fields.byte_offset, fields.byte_size) {
+        (Some(offset), Some(size)) => {
+            if offset.checked_add(size).is_none_or(|end| end > i64::MAX as u64) {
+                return Err(bad(format!("byte_offset {offset} + byte_size {size} is past 2^63")));
+            }
+            Target::Range { offset, size }
+        }
+        (Some(_), None) => return Err(bad("byte_offset without byte_size; give both or none")),
+        (None, Some(_)) => return Err(bad("byte_size without byte_offset; give both or none")),
+        (None, None) => match fields.member {
+            Some(name) if !name.is_empty() => Target::Member(name.into_owned()),
+            _ => Target::Whole,
+        },
+    };
+    let frame = match fields.frame_index {
+        None => None,
+        Some(index) => {
+            Some(u32::try_from(index).map_err(|_| bad(format!("frame_index {index} is past any file")))?)
+        }
+    };
+    Ok(Some(Locator { path, target, frame }))
 }
 
 fn bad(what: impl Into<String>) -> Fault {

@@ -1,0 +1,283 @@
+//! The quick way to read a locator that is written plainly, as programs write them.
+//!
+//! Plain: a JSON object with each of the known keys once at most, strings without escapes, whole
+//! numbers without sign, fraction or quotes, or null. Whatever else there is, also what is wrong,
+//! is left to the full parser: here is no second opinion on what a locator is.
+
+use std::borrow::Cow;
+
+use super::{Locator, Target};
+
+/// Digits of numbers that cannot overflow, not even as a sum of two.
+const MAX_DIGITS: usize = 18;
+
+/// The locator, if it is written plainly.
+pub fn parse(text: &str) -> Option<Locator<'_>> {
+    let mut rest = Rest { text, at: 0 };
+    rest.expect(b'{')?;
+    let (mut path, mut member, mut offset, mut size, mut frame) = (None, None, None, None, None);
+    let mut seen = 0u8;
+    loop {
+        rest.expect(b'"')?;
+        let key = rest.key()?;
+        let bit = 1 << key as u8;
+        if seen & bit != 0 {
+            return None;
+        }
+        seen |= bit;
+        rest.expect(b':')?;
+        match key {
+            Key::Path => path = rest.string()?,
+            Key::Member => member = rest.string()?,
+            Key::ByteOffset => offset = rest.natural()?,
+            Key::ByteSize => size = rest.natural()?,
+            Key::FrameIndex => frame = rest.natural()?,
+        }
+        match rest.next()? {
+            b',' => {}
+            b'}' => break,
+            _ => return None,
+        }
+    }
+    rest.skip_blanks();
+    if rest.at != text.len() {
+        return None;
+    }
+    let path = path.filter(|path| !path.is_empty())?;
+    let target = match (offset, size) {
+        (Some(offset), Some(size)) => Target::Range { offset, size },
+        (None, None) => match member.filter(|name| !name.is_empty()) {
+            Some(name) => Target::Member(name.to_owned()),
+            None => Target::Whole,
+        },
+        _ => return None,
+    };
+    let frame = match frame {
+        None => None,
+        Some(index) => Some(u32::try_from(index).ok()?),
+    };
+    Some(Locator { path: Cow::Borrowed(path), target, frame })
+}
+
+/// The known keys.
+#[derive(Clone, Copy)]
+enum Key {
+    Path,
+    Member,
+    ByteOffset,
+    ByteSize,
+    FrameIndex,
+}
+
+/// Each key with the quote that ends it.
+const KEYS: [(&[u8], Key); 5] = [
+    (b"path\"", Key::Path),
+    (b"member\"", Key::Member),
+    (b"byte_offset\"", Key::ByteOffset),
+    (b"byte_size\"", Key::ByteSize),
+    (b"frame_index\"", Key::FrameIndex),
+];
+
+/// What is not read yet.
+struct Rest<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Rest<'a> {
+    fn bytes(&self) -> &'a [u8] {
+        &self.text.as_bytes()[self.at..]
+    }
+
+    fn skip_blanks(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.text.as_bytes().get(self.at) {
+            self.at += 1;
+        }
+    }
+
+    /// The next byte that is no blank.
+    #[inline]
+    fn next(&mut self) -> Option<u8> {
+        self.skip_blanks();
+        let byte = *self.text.as_bytes().get(self.at)?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    #[inline]
+    fn expect(&mut self, wanted: u8) -> Option<()> {
+        (self.next()? == wanted).then_some(())
+    }
+
+    #[inline]
+    fn key(&mut self) -> Option<Key> {
+        let bytes = self.bytes();
+        let (name, key) = KEYS.iter().find(|(name, _)| bytes.starts_with(name))?;
+        self.at += name.len();
+        Some(*key)
+    }
+
+    /// A string without escapes, or null.
+    #[inline]
+    fn string(&mut self) -> Option<Option<&'a str>> {
+        self.skip_blanks();
+        if let Some(null) = self.null() {
+            return Some(null);
+        }
+        self.expect(b'"')?;
+        let end = self.at + end_of_string(self.bytes())?;
+        let content = &self.text[self.at..end];
+        self.at = end + 1;
+        Some(Some(content))
+    }
+
+    /// A whole number, or null.
+    #[inline]
+    fn natural(&mut self) -> Option<Option<u64>> {
+        self.skip_blanks();
+        let (mut value, mut digits) = (0u64, 0);
+        for byte in self.bytes() {
+            if !byte.is_ascii_digit() {
+                break;
+            }
+            value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+            digits += 1;
+        }
+        let leading_zero = digits > 1 && self.bytes()[0] == b'0';
+        match digits {
+            0 => self.null(),
+            1..=MAX_DIGITS if !leading_zero => {
+                self.at += digits;
+                Some(Some(value))
+            }
+            _ => None,
+        }
+    }
+
+    fn null<T>(&mut self) -> Option<Option<T>> {
+        self.bytes().starts_with(b"null").then(|| {
+            self.at += 4;
+            None
+        })
+    }
+}
+
+/// Where the quote is that ends a string; `None` when something comes first that makes the string
+/// not plain: an escape, or a control character.
+///
+/// Eight bytes at a time: a byte of a word is zero where `(word - 0x01..) & !word & 0x80..` has its
+/// bit set. Bytes above the first such one may be marked wrongly, so only the first counts.
+#[inline]
+fn end_of_string(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let (words, tail) = bytes.as_chunks::<8>();
+    for (nth, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let quote = zeros(word ^ (ONES * u64::from(b'"')));
+        let escape = zeros(word ^ (ONES * u64::from(b'\\')));
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        let found = quote | escape | control;
+        if found != 0 {
+            let at = nth * 8 + found.trailing_zeros() as usize / 8;
+            return (bytes[at] == b'"').then_some(at);
+        }
+    }
+    let at = tail.iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20)?;
+    (tail[at] == b'"').then_some(words.len() * 8 + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What the full parser alone says.
+    fn full(text: &str) -> Option<Locator<'_>> {
+        super::super::parse_fully(text).ok().flatten()
+    }
+
+    #[test]
+    fn what_programs_write_is_plain() {
+        for text in [
+            r#"{"path": "s3://bucket/a.tar", "member": "b8c1.jpg", "byte_offset": 1024, "byte_size": 45678}"#,
+            r#"{"byte_offset":0,"byte_size":0,"member":"m","path":"/a"}"#,
+            r#"{"path":"é/ü","member":null,"byte_offset":null,"byte_size":null,"frame_index":null}"#,
+            r#"{"path":"a.tiff","frame_index":3}"#,
+            "\t{ \"path\" :\r\n\"a long path that takes more than one word.jpg\" } ",
+        ] {
+            let plain = parse(text);
+            assert!(plain.is_some(), "{text}");
+            assert_eq!(plain, full(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_plain_is_left_to_the_full_parser() {
+        for text in [
+            "",
+            "null",
+            "{}",
+            "{",
+            r#"{"path":"a""#,
+            r#"{"path":"a",}"#,
+            r#"{"path":"a"} x"#,
+            r#"{"path":"a","path":"b"}"#,
+            r#"{"path":"\u0061"}"#,
+            r#"{"path":"a","other":1}"#,
+            r#"{"path":"a","byte_offset":01,"byte_size":1}"#,
+            r#"{"path":"a","byte_offset":1.0,"byte_size":1}"#,
+            r#"{"path":"a","byte_offset":"1","byte_size":1}"#,
+            r#"{"path":"a","byte_offset":1234567890123456789,"byte_size":1}"#,
+            r#"{"path":"a","byte_offset":-1,"byte_size":1}"#,
+            r#"{"path":"a","byte_offset":1}"#,
+            r#"{"path":""}"#,
+            r#"{"path":null}"#,
+            r#"{"path":"a","frame_index":4294967296}"#,
+            "{\"path\":\"a\u{1}\"}",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_odd_byte_of_a_string_is_found_wherever_it_stands() {
+        for length in 0..40 {
+            for (odd, ends) in [(b'"', true), (b'\\', false), (0x1f, false)] {
+                let mut bytes = vec![b'#'; length];
+                bytes.push(odd);
+                bytes.extend(*b"!\"\\\x00 \x80\xff\"\"");
+                assert_eq!(end_of_string(&bytes), ends.then_some(length), "{length} {odd}");
+            }
+            assert_eq!(end_of_string(&vec![0xff; length]), None);
+        }
+    }
+
+    /// A field with blanks around it, or something that is none.
+    fn field() -> impl Strategy<Value = String> {
+        let name = prop_oneof![
+            4 => prop::sample::select(vec!["path", "member", "byte_offset", "byte_size", "frame_index"]),
+            1 => prop::sample::select(vec!["other", "p\\u0061th", "", "Path"]),
+        ];
+        let value = prop_oneof![
+            Just("null".to_owned()),
+            "[0-9]{1,19}",
+            "\"[a-z/. é]{0,20}\"",
+            "[\"\\\\a0 .:,{}-]{0,4}",
+        ];
+        ("[ \t]?", name, value)
+            .prop_map(|(blank, name, value)| format!("{blank}\"{name}\"{blank}:{blank}{value}{blank}"))
+    }
+
+    proptest! {
+        #[test]
+        fn a_plain_reading_is_the_full_reading(fields in prop::collection::vec(field(), 0..6)) {
+            let text = format!("{{{}}}", fields.join(","));
+            if let Some(plain) = parse(&text) {
+                prop_assert_eq!(Some(plain), full(&text));
+            }
+        }
+    }
+}
