@@ -27,7 +27,7 @@ test:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps
 
 bench:
-	$(CARGO) bench --locked --bench materialize
+	$(CARGO) bench --locked --bench materialize --bench analyze
 
 install:
 	$(CARGO) install --locked --path .

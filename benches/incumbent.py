@@ -6,7 +6,7 @@ One task for one manifest, as its file partitioning does with a file a task: the
 reads the manifest, the writer stage materializes the batch and writes it (snappy, one shard a
 task). Its scheduler is left out, and with it the packages it needs: they are replaced by empty
 modules, so that nothing but the work is timed. `--jobs N` spreads the tasks over N processes,
-which are forked after the imports: the time to import is paid once. Without manifests only the
+which are forked after the imports: the time to import is paid once. Without arguments only the
 imports are done.
 """
 
@@ -67,6 +67,8 @@ def materialize(task):
 
 
 def main():
+    if len(sys.argv) == 1:
+        return
     parser = argparse.ArgumentParser()
     parser.add_argument("-o", "--output", required=True)
     parser.add_argument("--jobs", type=int, default=1)

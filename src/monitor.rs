@@ -10,6 +10,8 @@ use std::fmt;
 pub enum Phase {
     /// Reading manifests; progress in bytes of manifest.
     Scan,
+    /// Joining what was counted; progress in parts of it.
+    Group,
     /// Reading payloads from their sources; progress in objects.
     Fetch,
     /// Writing shards; progress in rows.

@@ -4,8 +4,7 @@
 //! page cache is warm for all alike, what it wrote last time is removed, and everything dirty is
 //! flushed, so that nobody pays for the writes of the one before. Only the run itself is timed.
 
-pub mod contestants;
-pub mod entries;
-pub mod incumbent;
+pub mod contestant;
 pub mod pairs;
-mod process;
+pub mod process;
+pub mod python;

@@ -1,6 +1,6 @@
 //! Runs two contestants alternately and prints one line about them.
 
-use super::contestants::Contestant;
+use super::contestant::Contestant;
 use super::process::{self, Usage};
 
 /// Prints the heads of the columns that [`run`] fills.

@@ -18,11 +18,6 @@ pub fn member_name(place: u32) -> String {
     format!("{place:09}.jpg")
 }
 
-/// The inverse of [`member_name`].
-pub fn place_of(member: &str) -> Option<u32> {
-    member.strip_suffix(".jpg")?.parse().ok()
-}
-
 pub fn write(folder: &Path, objects: &Objects) -> anyhow::Result<()> {
     for (number, extents) in (0u32..).zip(objects.extents.chunks(OBJECTS_PER_ARCHIVE as usize)) {
         let first = number * OBJECTS_PER_ARCHIVE;

@@ -9,58 +9,34 @@ mod archives;
 mod manifests;
 mod objects;
 pub mod payload;
-pub mod verify;
+mod spec;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// What a corpus is made of.
-#[derive(Clone, Debug)]
-pub struct Spec {
-    pub objects: u32,
-    pub references: u32,
-    pub sizes: Sizes,
-    pub manifests: u32,
-    pub payloads: Payloads,
-}
+pub use spec::{Payloads, Sizes, Spec};
 
-/// How large the objects are.
-#[derive(Clone, Copy, Debug)]
-pub enum Sizes {
-    /// All of this many bytes.
-    Fixed(u32),
-    /// Drawn from the law that multiplicities follow, 144 kB on average.
-    Law,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub enum Payloads {
-    Written,
-    /// Only manifests are written: a corpus to plan with, of any size.
-    Absent,
-}
+use crate::setup;
 
 /// A corpus on disk.
 #[derive(Debug)]
 pub struct Corpus {
     /// Sorted.
     pub manifests: Vec<PathBuf>,
-    /// Sorted; empty if payloads are absent.
-    pub archives: Vec<PathBuf>,
+    /// Manifests and archives.
+    pub files: Vec<PathBuf>,
 }
 
-/// The corpus in `folder`, if it is a whole one and the one that `spec` describes.
-pub fn open(folder: &Path, spec: &Spec) -> Option<Corpus> {
-    let expected = stamp(folder, spec).ok()?;
-    if fs::read_to_string(folder.join(STAMP)).ok()? != expected {
-        return None;
+/// The corpus for `spec` in `folder`, made now unless an earlier run did.
+pub fn prepare(folder: &Path, spec: &Spec) -> anyhow::Result<Corpus> {
+    if let Some(corpus) = open(folder, spec) {
+        return Ok(corpus);
     }
-    Some(Corpus {
-        manifests: list(&folder.join(MANIFESTS)).ok()?,
-        archives: list(&folder.join(ARCHIVES)).ok()?,
-    })
+    eprintln!("making a corpus in {}: {spec}", folder.display());
+    setup::in_own_process("generate", folder, &spec.settings())?;
+    open(folder, spec).context("the corpus is not the one that was asked for")
 }
 
 /// Makes the corpus in `folder`, in place of whatever an earlier corpus left there.
@@ -82,6 +58,17 @@ pub fn generate(folder: &Path, spec: &Spec) -> anyhow::Result<()> {
     // Last: a corpus without a stamp is an unfinished one.
     fs::write(folder.join(STAMP), stamp(folder, spec)?)?;
     Ok(())
+}
+
+/// The corpus in `folder`, if it is a whole one and the one that `spec` describes.
+fn open(folder: &Path, spec: &Spec) -> Option<Corpus> {
+    let expected = stamp(folder, spec).ok()?;
+    if fs::read_to_string(folder.join(STAMP)).ok()? != expected {
+        return None;
+    }
+    let manifests = list(&folder.join(MANIFESTS)).ok()?;
+    let files = [manifests.clone(), list(&folder.join(ARCHIVES)).ok()?].concat();
+    Some(Corpus { manifests, files })
 }
 
 const MANIFESTS: &str = "manifests";

@@ -4,10 +4,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use super::choices::{self, Progress};
-use super::{machine, materialize, size};
+use super::{analyze, machine, materialize, size};
 
 /// Less memory than this is not worth a promise.
 const LEAST_MEMORY: u64 = 16_000_000;
@@ -39,23 +40,33 @@ pub struct Cli {
 pub enum Command {
     #[command(after_long_help = format!("{}\n\n{EXIT_CODES}", materialize::EXAMPLES))]
     Materialize(materialize::Flags),
+    #[command(after_long_help = format!("{}\n\n{EXIT_CODES}", analyze::EXAMPLES))]
+    Analyze(analyze::Flags),
+}
+
+/// A complaint about the command line of `command`, as clap words its own.
+pub fn usage(command: &str, message: &str) -> clap::Error {
+    let mut cli = Cli::command();
+    cli.build();
+    let command = cli.find_subcommand_mut(command).expect("it is a variant of `Command`");
+    command.error(ErrorKind::MissingRequiredArgument, message)
 }
 
 /// Flags of every command.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Machine and report")]
 pub struct Shared {
-    /// Threads for fetching and writing [default: cores]
+    /// Threads to work with [default: cores]
     ///
     /// The default is the number of cores this process may use. Lowered where the limit of open
-    /// files asks for it. The output is the same at any number.
+    /// files asks for it. The result is the same at any number.
     #[arg(short, long, value_name = "N", value_parser = parse_jobs)]
     jobs: Option<usize>,
 
     /// Bound on memory [default: half of what is free]
     ///
-    /// At least 16MB, as 512MB or 2GiB. Counting references beyond it spills to temporary files. The default is half
-    /// of the memory that is free, or that the control group leaves.
+    /// At least 16MB, as 512MB or 2GiB. Counting references beyond it spills to temporary files.
+    /// The default is half of the memory that is free, or that the control group leaves.
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     memory: Option<u64>,
 
@@ -82,7 +93,7 @@ pub struct Shared {
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Print every problem, and every shard in the report
+    /// Print every problem, and a report in full
     #[arg(short, long)]
     verbose: bool,
 }
@@ -91,7 +102,7 @@ pub struct Shared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     Usual,
-    /// Every problem and every shard.
+    /// Every problem, every shard, every budget.
     Full,
 }
 
@@ -139,8 +150,6 @@ fn parse_memory(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

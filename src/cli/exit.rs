@@ -1,10 +1,11 @@
 //! How a run ended, as an exit code, and the sentence on stderr that says why.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use onepull::commands::Unreadable;
-use onepull::commands::materialize::{MaxErrors, Outcome};
+use onepull::commands::materialize::MaxErrors;
 use onepull::monitor::Interrupted;
 
 use super::human::{printable, things};
@@ -39,9 +40,15 @@ pub fn explain(error: &anyhow::Error) -> Exit {
     exit
 }
 
-/// The code for a command that has a report; if it is not 0, says on stderr why.
-pub fn judge(outcome: &Outcome, allowed: MaxErrors) -> Exit {
-    let reasons = shortfalls(outcome, allowed);
+/// The code for a command that has a report with these errors by class and these manifests left
+/// out; if it is not 0, says on stderr why.
+pub fn judge(
+    errors: &BTreeMap<&'static str, u64>,
+    references: u64,
+    unreadable: &[Unreadable],
+    allowed: MaxErrors,
+) -> Exit {
+    let reasons = shortfalls(errors, references, unreadable, allowed);
     for reason in &reasons {
         say(&format!("incomplete: {reason}"));
     }
@@ -61,13 +68,13 @@ fn say(message: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(message));
 }
 
-fn shortfalls(outcome: &Outcome, allowed: MaxErrors) -> Vec<String> {
-    let (errors, references, unreadable) = match outcome {
-        Outcome::Planned(plan) => (&plan.errors, plan.references, &plan.unreadable),
-        Outcome::Done(report) => (&report.errors, report.references, &report.unreadable),
-    };
-    let errors = errors.values().sum();
-    too_many(errors, references, allowed).into_iter().chain(unread(unreadable)).collect()
+fn shortfalls(
+    errors: &BTreeMap<&'static str, u64>,
+    references: u64,
+    unreadable: &[Unreadable],
+    allowed: MaxErrors,
+) -> Vec<String> {
+    too_many(errors.values().sum(), references, allowed).into_iter().chain(unread(unreadable)).collect()
 }
 
 fn too_many(errors: u64, references: u64, allowed: MaxErrors) -> Option<String> {
@@ -92,13 +99,12 @@ fn unread(unreadable: &[Unreadable]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use anyhow::{Context as _, anyhow};
-    use onepull::commands::materialize::{PlanReport, Report};
 
     use super::*;
 
     fn shortfalls_of(references: u64, errors: u64, allowed: MaxErrors) -> Vec<String> {
         let errors = if errors > 0 { [("not_found", errors)].into() } else { [].into() };
-        shortfalls(&Outcome::Done(Report { references, errors, ..Report::default() }), allowed)
+        shortfalls(&errors, references, &[], allowed)
     }
 
     #[test]
@@ -128,9 +134,9 @@ mod tests {
 
     #[test]
     fn an_unreadable_manifest_is_never_complete() {
-        let unreadable = vec![Unreadable { path: "a.jsonl".into(), error: "gone".into() }];
-        let plan = Outcome::Planned(PlanReport { unreadable, ..PlanReport::default() });
-        assert_eq!(shortfalls(&plan, MaxErrors::Percent(100.0)), ["1 manifest could not be read"]);
+        let unreadable = [Unreadable { path: "a.jsonl".into(), error: "gone".into() }];
+        let reasons = shortfalls(&BTreeMap::new(), 7, &unreadable, MaxErrors::Percent(100.0));
+        assert_eq!(reasons, ["1 manifest could not be read"]);
     }
 
     #[test]

@@ -49,6 +49,28 @@ pub fn byte_rate(bytes: u64, seconds: f64) -> Option<String> {
     per_second(bytes, seconds).filter(|_| bytes > 0).map(|bytes| format!("{}/s", size::show(bytes)))
 }
 
+/// `5.12 ms`, `183 us`: what one operation takes.
+pub fn moment(s: f64) -> String {
+    match s {
+        s if s >= 0.9995 => seconds(s),
+        s if s >= 0.000_999_5 => format!("{:.2} ms", s * 1e3),
+        s => format!("{:.0} us", s * 1e6),
+    }
+}
+
+/// `40.2 %`, `0.02 %`: shares that are almost nothing or almost all are not rounded to it.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        p if p <= 0.0 => "0 %".into(),
+        p if p < 0.005 => "<0.01 %".into(),
+        p if p < 0.095 => format!("{p:.2} %"),
+        p if p >= 100.0 => "100 %".into(),
+        p if p >= 99.95 => ">99.9 %".into(),
+        p => format!("{p:.1} %"),
+    }
+}
+
 /// The text with control characters spelled out: names in manifests and on disk may hold what a
 /// terminal would obey.
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -102,6 +124,28 @@ mod tests {
         assert_eq!(rate(3_000, 2.0, "rows").as_deref(), Some("1,500 rows/s"));
         assert_eq!(byte_rate(0, 2.0), None);
         assert_eq!(byte_rate(9_800_000, 2.0).as_deref(), Some("4.9 MB/s"));
+    }
+
+    #[test]
+    fn single_operations_take_milliseconds_or_less() {
+        assert_eq!(moment(0.000_183), "183 us");
+        assert_eq!(moment(0.005_12), "5.12 ms");
+        assert_eq!(moment(1.5), "1.50 s");
+    }
+
+    #[test]
+    fn shares_are_not_rounded_to_nothing_or_all() {
+        for (share, text) in [
+            (0.0, "0 %"),
+            (0.000_000_1, "<0.01 %"),
+            (0.000_2, "0.02 %"),
+            (0.001, "0.1 %"),
+            (0.402, "40.2 %"),
+            (0.999_6, ">99.9 %"),
+            (1.0, "100 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
     }
 
     #[test]

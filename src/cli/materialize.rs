@@ -1,21 +1,23 @@
 //! `onepull materialize` on the command line: its flags, what they mean, and the run.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::OsStringValueParser;
-use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use onepull::commands::materialize::{
-    self, CacheMode, Compression, Existing, Format, ImageTokens, MaxErrors, OnError, Options, StopAfter,
+    self, CacheMode, Compression, Existing, Format, ImageTokens, MaxErrors, OnError, Options, Outcome,
+    StopAfter,
 };
 use onepull::monitor::Monitor as _;
 
-use super::args::{Cli, Shared};
+use super::args::{Shared, usage};
+use super::cache_folder::CacheFolder;
 use super::choices::{self, parser};
 use super::console::Console;
 use super::exit::{self, Exit};
 use super::{machine, output, render, size};
+
+/// The command, as it is typed.
+const NAME: &str = "materialize";
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -103,17 +105,8 @@ pub struct Flags {
     #[arg(long, help_heading = "Sources", value_name = "PREFIX")]
     allow: Vec<PathBuf>,
 
-    /// Folder of the cache [default: onepull below the user's cache folder]
-    ///
-    /// The user's cache folder is $XDG_CACHE_HOME, or else ~/.cache.
-    #[arg(
-        long,
-        help_heading = "Cache",
-        value_name = "DIR",
-        env = "ONEPULL_CACHE",
-        value_parser = OsStringValueParser::new()
-    )]
-    cache: Option<OsString>,
+    #[command(flatten)]
+    cache: CacheFolder,
 
     /// Which payloads go through the cache
     #[arg(
@@ -166,25 +159,23 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     output::deliver(&flags.shared, &outcome, || {
         render::materialize::outcome(&outcome, options.output.as_deref(), flags.shared.detail())
     })?;
-    Ok(exit::judge(&outcome, options.max_errors))
+    let (errors, references, unreadable) = match &outcome {
+        Outcome::Planned(plan) => (&plan.errors, plan.references, &plan.unreadable),
+        Outcome::Done(report) => (&report.errors, report.references, &report.unreadable),
+    };
+    Ok(exit::judge(errors, references, unreadable, options.max_errors))
 }
 
 impl Flags {
     fn options(&self, jobs: usize) -> Result<Options, clap::Error> {
         if self.output.is_none() && !self.dry_run {
-            return Err(usage("-o/--output DIR is required unless --dry-run is given"));
+            return Err(usage(NAME, "-o/--output DIR is required unless --dry-run is given"));
         }
-        // A variable that is set to nothing counts as not set.
-        let cache_dir = match self.cache.as_ref().filter(|folder| !folder.is_empty()) {
-            Some(folder) => folder.into(),
-            None => user_cache(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
-                .ok_or_else(|| usage("no cache folder: give --cache DIR, or set ONEPULL_CACHE or HOME"))?,
-        };
         Ok(Options {
             manifests: self.manifests.clone(),
             output: self.output.clone(),
             format: self.format,
-            cache_dir,
+            cache_dir: self.cache.resolve(NAME)?,
             cache_mode: self.cache_mode,
             on_error: self.on_error,
             max_errors: self.max_errors,
@@ -199,20 +190,6 @@ impl Flags {
             memory: self.shared.memory(),
         })
     }
-}
-
-fn usage(message: &str) -> clap::Error {
-    let mut cli = Cli::command();
-    cli.build();
-    let command = cli.find_subcommand_mut("materialize").expect("it is a variant of `Command`");
-    command.error(ErrorKind::MissingRequiredArgument, message)
-}
-
-/// A relative `XDG_CACHE_HOME` is to be ignored, says the XDG base directory specification.
-fn user_cache(xdg_cache_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
-    let xdg = xdg_cache_home.map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let home = home.map(PathBuf::from).filter(|home| home.is_absolute()).map(|home| home.join(".cache"));
-    Some(xdg.or(home)?.join("onepull"))
 }
 
 /// A Parquet file has 32,767 row groups at most, and pages of less than 2 GiB.
@@ -231,11 +208,11 @@ mod tests {
     use clap::Parser as _;
 
     use super::*;
-    use crate::cli::args::Command;
+    use crate::cli::args::{Cli, Command};
 
     fn options(flags: &[&str]) -> Result<Options, clap::Error> {
         let line = ["onepull", "materialize", "in", "--cache", "cache"].iter().chain(flags);
-        let Command::Materialize(flags) = Cli::try_parse_from(line)?.command;
+        let Command::Materialize(flags) = Cli::try_parse_from(line)?.command else { unreachable!() };
         flags.options(3)
     }
 
@@ -266,15 +243,5 @@ mod tests {
     fn allow_may_be_repeated() {
         let options = options(&["-o", "out", "--allow", "/a", "--allow", "/b"]).unwrap();
         assert_eq!(options.allow, [PathBuf::from("/a"), PathBuf::from("/b")]);
-    }
-
-    #[test]
-    fn the_cache_is_below_the_users_cache_folder() {
-        let at =
-            |xdg: Option<&str>, home: Option<&str>| user_cache(xdg.map(Into::into), home.map(Into::into));
-        assert_eq!(at(Some("/x"), Some("/h")), Some("/x/onepull".into()));
-        assert_eq!(at(None, Some("/h")), Some("/h/.cache/onepull".into()));
-        assert_eq!(at(Some("relative"), Some("/h")), Some("/h/.cache/onepull".into()));
-        assert_eq!(at(Some(""), Some("")), None);
     }
 }

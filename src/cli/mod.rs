@@ -5,7 +5,9 @@
 //! [`args`] lists the commands. Nothing below the library's `commands` sees a flag, and nothing
 //! but this folder writes to the terminal.
 
+mod analyze;
 mod args;
+mod cache_folder;
 mod choices;
 mod console;
 mod exit;
@@ -33,6 +35,7 @@ pub fn run() -> ExitCode {
     }));
     let result = match args::Cli::parse().command {
         args::Command::Materialize(flags) => materialize::run(&flags),
+        args::Command::Analyze(flags) => analyze::run(&flags),
     };
     result.unwrap_or_else(|error| exit::explain(&error)).into()
 }

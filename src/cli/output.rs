@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use onepull::publish::Draft;
+use rustix::termios::tcgetwinsize;
 use serde::{Deserialize, Serialize};
 
 use super::args::Shared;
@@ -21,36 +22,53 @@ pub fn deliver(
     };
     let printed = print(&if shared.json { json()? } else { text() });
     if let Some(file) = &shared.report {
-        write_whole(file, json()?.as_bytes()).with_context(|| format!("writing {}", file.display()))?;
+        write_whole(file, json()?.as_bytes())?;
     }
     printed
 }
 
+/// Columns for a report on stdout: those of the terminal, 80 where there is none.
+pub fn columns() -> usize {
+    match tcgetwinsize(io::stdout()) {
+        // Some pseudo-terminals say 0 for "unknown".
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        _ => 80,
+    }
+}
+
 /// Fails now if the file of `--report` could not be written hours later.
 pub fn check_report_path(shared: &Shared) -> anyhow::Result<()> {
-    let Some(file) = &shared.report else { return Ok(()) };
+    shared.report.as_deref().map_or(Ok(()), |file| check_path("--report", file, "report", is_report))
+}
+
+/// Fails now if a file that `flag` names could not be written hours later, or is there and is not
+/// one of ours.
+pub fn check_path(flag: &str, file: &Path, what: &str, is_ours: fn(&[u8]) -> bool) -> anyhow::Result<()> {
     let folder = folder_of(file);
-    ensure!(folder.is_dir(), "--report {}: there is no folder {}", file.display(), folder.display());
-    ensure!(!file.is_dir(), "--report {}: it is a folder", file.display());
+    ensure!(folder.is_dir(), "{flag} {}: there is no folder {}", file.display(), folder.display());
+    ensure!(!file.is_dir(), "{flag} {}: it is a folder", file.display());
+    let replaceable = |bytes: Vec<u8>| bytes.is_empty() || is_ours(&bytes);
     ensure!(
-        !file.is_file() || is_report(file),
-        "--report {}: it is there and is no report; choose another name, or remove it",
+        !file.is_file() || fs::read(file).is_ok_and(replaceable),
+        "{flag} {}: it is there and is no {what}; choose another name, or remove it",
         file.display()
     );
     Ok(())
 }
 
-/// Whether a file may be replaced by a report: it is one, or it is empty.
-fn is_report(file: &Path) -> bool {
-    let parsed =
-        fs::read(file).map(|bytes| bytes.is_empty() || serde_json::from_slice::<Earlier>(&bytes).is_ok());
-    parsed.unwrap_or(false)
+/// Writes a file that appears complete or not at all.
+pub fn write_whole(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    publish(file, bytes).with_context(|| format!("writing {}", file.display()))
+}
+
+fn is_report(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<Earlier>(bytes).is_ok()
 }
 
 /// What every report has.
 #[derive(Deserialize)]
 struct Earlier {
-    #[serde(rename = "rows_in")]
+    #[serde(rename = "rows_in", alias = "rows")]
     _rows_in: u64,
     #[serde(rename = "references")]
     _references: u64,
@@ -65,12 +83,12 @@ fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
+fn publish(file: &Path, bytes: &[u8]) -> io::Result<()> {
     // A device or a pipe is written to, not replaced.
     if file.exists() && !file.is_file() {
         return fs::OpenOptions::new().write(true).open(file)?.write_all(bytes);
     }
-    let mut draft = Draft::create(folder_of(file), ".onepull-report-")?;
+    let mut draft = Draft::create(folder_of(file), ".onepull-")?;
     draft.file().write_all(bytes)?;
     draft.commit(file)
 }
@@ -79,5 +97,18 @@ fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_of_every_command_are_known_as_reports() {
+        assert!(is_report(br#"{"rows_in": 3, "references": 2, "more": []}"#));
+        assert!(is_report(br#"{"rows": 3, "references": 2, "more": []}"#));
+        assert!(!is_report(br#"{"rows": "a corpus of its own"}"#));
+        assert!(!is_report(b"{}"));
     }
 }

@@ -6,7 +6,7 @@ use super::human;
 use super::size;
 
 /// Every phase, in the order of its number.
-pub const PHASES: [Phase; 3] = [Phase::Scan, Phase::Fetch, Phase::Write];
+pub const PHASES: [Phase; 4] = [Phase::Scan, Phase::Group, Phase::Fetch, Phase::Write];
 
 /// How far a phase is.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,7 @@ impl Snapshot {
     pub fn underway(&self) -> String {
         let position = match self.phase {
             Phase::Scan => format!("{} of {}", size::show(self.done), size::show(self.total)),
+            Phase::Group => format!("{} %", self.percent()),
             phase => format!("{} of {} {}", human::count(self.done), human::count(self.total), unit(phase)),
         };
         let mut parts = vec![position];
@@ -36,10 +37,11 @@ impl Snapshot {
     /// `1,963 objects, 48.7 MB, in 16.2 s, 3.0 MB/s`.
     pub fn finished(&self) -> String {
         let amount = match self.phase {
-            Phase::Scan => size::show(self.done),
-            phase => format!("{} {}", human::count(self.done), unit(phase)),
+            Phase::Scan => Some(size::show(self.done)),
+            Phase::Group => None,
+            phase => Some(format!("{} {}", human::count(self.done), unit(phase))),
         };
-        let mut parts = vec![amount];
+        let mut parts = Vec::from_iter(amount);
         parts.extend(self.moved());
         parts.push(format!("in {}", human::seconds(self.seconds)));
         parts.extend(self.rate());
@@ -60,6 +62,7 @@ impl Snapshot {
     fn rate(&self) -> Option<String> {
         match self.phase {
             Phase::Scan => human::byte_rate(self.done, self.seconds),
+            Phase::Group => None,
             _ if self.payload_bytes > 0 => human::byte_rate(self.payload_bytes, self.seconds),
             phase => human::rate(self.done, self.seconds, unit(phase)),
         }
@@ -76,6 +79,7 @@ impl Snapshot {
 pub fn name(phase: Phase) -> &'static str {
     match phase {
         Phase::Scan => "scan",
+        Phase::Group => "group",
         Phase::Fetch => "fetch",
         Phase::Write => "write",
     }
@@ -85,6 +89,7 @@ pub fn name(phase: Phase) -> &'static str {
 pub fn unit(phase: Phase) -> &'static str {
     match phase {
         Phase::Scan => "bytes",
+        Phase::Group => "parts",
         Phase::Fetch => "objects",
         Phase::Write => "rows",
     }

@@ -1,7 +1,11 @@
 //! The commands: options in, report out, no printing.
 
 pub mod analyze;
+mod break_even;
+mod manifests;
 pub mod materialize;
+mod obtain;
+mod scan;
 mod unreadable;
 
 pub use unreadable::Unreadable;

@@ -1,8 +1,10 @@
 //! The identity of an object: which payload a locator means, independent of its spelling.
 //!
 //! An object is written as the canonical bytes of (path, target). They sort by path, then by kind,
-//! then by offset, so that sorted objects are in source order.
+//! then by offset, so that sorted objects are in source order. The path of a local object starts
+//! with a slash, that of a remote one with its scheme.
 
+use std::ffi::CStr;
 use std::fmt;
 
 use super::locator::{SourcePath, Target};
@@ -33,17 +35,23 @@ const RANGE: u8 = 3;
 /// Appends the canonical bytes of an object to `out`. Paths hold no NUL, which ends them here.
 pub fn canonical(path: &[u8], target: &Target, out: &mut Vec<u8>) {
     out.extend_from_slice(path);
-    out.push(0);
+    end(target, out);
+}
+
+/// Completes the canonical bytes in `out`, which hold the path so far.
+pub fn end(target: &Target, out: &mut Vec<u8>) {
     match target {
-        Target::Whole => out.push(WHOLE),
+        Target::Whole => out.extend_from_slice(&[0, WHOLE]),
         Target::Member(name) => {
-            out.push(MEMBER);
+            out.extend_from_slice(&[0, MEMBER]);
             out.extend_from_slice(name.as_bytes());
         }
         Target::Range { offset, size } => {
-            out.push(RANGE);
-            out.extend_from_slice(&offset.to_be_bytes());
-            out.extend_from_slice(&size.to_be_bytes());
+            let mut tail = [0; 18];
+            tail[1] = RANGE;
+            tail[2..10].copy_from_slice(&offset.to_be_bytes());
+            tail[10..].copy_from_slice(&size.to_be_bytes());
+            out.extend_from_slice(&tail);
         }
     }
 }
@@ -59,6 +67,41 @@ pub fn key(canonical: &[u8]) -> Key {
 /// 64 bits that mostly tell canonical forms apart; whoever groups compares the bytes too.
 pub fn fingerprint(canonical: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(canonical)
+}
+
+/// 128 bits that stand for an object where objects are only counted, without their bytes. With
+/// n objects, n^2 / 2^129 pairs are expected to collide: 2e-22 for the 356 M objects of MINT-1T
+/// HTML, so a count is exact. 64 bits would give 3.4e-3 pairs, which a report cannot rest on.
+pub fn digest(canonical: &[u8]) -> u128 {
+    xxhash_rust::xxh3::xxh3_128(canonical)
+}
+
+/// Whether the object is not on a file system of this machine.
+pub fn is_remote(canonical: &[u8]) -> bool {
+    canonical.first() != Some(&b'/')
+}
+
+/// The source that an object is reported under: scheme and host or bucket of a remote object, the
+/// folder that holds the file of a local one. Without a slash at the end, but for the root.
+pub fn prefix(canonical: &[u8]) -> &[u8] {
+    let path = &canonical[..path_end(canonical)];
+    if is_remote(path) {
+        let colon = path.iter().position(|&b| b == b':').expect("a scheme ends with a colon");
+        let host = colon + "://".len();
+        let length = path[host..].iter().position(|&b| b == b'/').unwrap_or(path.len() - host);
+        return &path[..host + length];
+    }
+    let folder = path.iter().rposition(|&b| b == b'/').expect("a local path is absolute");
+    &path[..folder.max(1)]
+}
+
+/// An object as people read it: `path`, `path member` or `path [offset, +size]`.
+pub fn readable(canonical: &[u8]) -> String {
+    match decode(canonical) {
+        (path, Target::Whole) => path.to_string(),
+        (path, Target::Member(name)) => format!("{path} {name}"),
+        (path, Target::Range { offset, size }) => format!("{path} [{offset}, +{size}]"),
+    }
 }
 
 /// Reads an object back from its canonical bytes.
@@ -103,11 +146,62 @@ pub fn size(canonical: &[u8]) -> Option<u64> {
 
 /// Where the path ends in canonical bytes.
 pub fn path_end(canonical: &[u8]) -> usize {
-    canonical.iter().position(|&b| b == 0).expect("canonical bytes hold a NUL after the path")
+    // Several times the speed of a search byte by byte.
+    let path = CStr::from_bytes_until_nul(canonical).expect("canonical bytes hold a NUL after the path");
+    path.count_bytes()
 }
 
 /// 64 bits that stand for a path where a rare collision does no harm.
 pub fn short_hash(path: &SourcePath) -> u64 {
     use std::os::unix::ffi::OsStrExt;
     xxhash_rust::xxh3::xxh3_64(path.as_path().as_os_str().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(path: &str, target: &Target) -> Vec<u8> {
+        let mut out = Vec::new();
+        canonical(path.as_bytes(), target, &mut out);
+        out
+    }
+
+    #[test]
+    fn objects_are_reported_under_their_host_bucket_or_folder() {
+        for (path, expected) in [
+            ("https://h:8080/a/b?c=/d", "https://h:8080"),
+            ("s3://bucket//k/l", "s3://bucket"),
+            ("foo://bar", "foo://bar"),
+            ("hdfs:///a/b", "hdfs://"),
+            ("/data/mint/archives/0.tar", "/data/mint/archives"),
+            ("/0.tar", "/"),
+            ("/", "/"),
+        ] {
+            for target in [Target::Whole, Target::Member("x/y".into())] {
+                assert_eq!(prefix(&bytes(path, &target)), expected.as_bytes(), "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_read_from_canonical_bytes_is_the_same_for_remote_objects() {
+        let range = Target::Range { offset: 1 << 40, size: 7 };
+        let canonical = bytes("s3://b/k#1", &range);
+        assert_eq!(decode(&canonical), (SourcePath::from_bytes(b"s3://b/k#1"), range));
+        assert_eq!(path_end(&canonical), 10);
+        assert_eq!(size(&canonical), Some(7));
+        assert_eq!(neighbourhood(&canonical, 1 << 39), Neighbourhood { path: b"s3://b/k#1", stretch: 2 });
+        assert_eq!(readable(&canonical), "s3://b/k#1 [1099511627776, +7]");
+        assert_eq!(readable(&bytes("/a.tar", &Target::Member("m".into()))), "/a.tar m");
+        assert_eq!(readable(&bytes("/a", &Target::Whole)), "/a");
+    }
+
+    #[test]
+    fn targets_of_one_path_have_digests_of_their_own() {
+        let targets = [Target::Whole, Target::Member("a".into()), Target::Range { offset: 0, size: 1 }];
+        let digests: std::collections::BTreeSet<u128> =
+            targets.iter().map(|target| digest(&bytes("/a", target))).collect();
+        assert_eq!(digests.len(), 3);
+    }
 }

@@ -6,6 +6,7 @@ pub mod locator;
 pub mod manifest;
 pub mod object;
 pub mod read;
+pub mod remote;
 pub mod resolve;
 pub mod rows;
 pub mod shard;

@@ -1,20 +1,24 @@
-//! From a locator as written to the object it means on this machine.
+//! From a locator as written to the object it means, local or remote. Nothing is read.
 //!
 //! Relative paths start at a [`Base`]: the folder of their manifest, or one folder for all. The
 //! base is made real once (no symlinks left in it), so that leading `..` can be taken off by text
 //! and the same file reached from two folders is one object. A `..` further inside a path is left
 //! to the file system, which alone knows what it means behind a symlink.
+//!
+//! Canonical paths of local objects start with a slash, those of remote ones ([`super::remote`])
+//! with a letter, so neither can be taken for the other. This runs once a reference: it allocates
+//! nothing, and an absolute path that is canonical already is looked at once and copied.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::key;
 use super::locator::Locator;
+use super::{key, remote};
 use crate::fault::{Class, Fault};
 
 /// Where relative paths start.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Base {
     folder: PathBuf,
 }
@@ -27,13 +31,27 @@ impl Base {
     }
 
     /// Writes the canonical bytes of the object that `locator` means into `canonical`, which is
-    /// cleared first.
+    /// cleared first. Remote objects have some, too: see [`key::is_remote`].
+    ///
+    /// Fails with [`Class::BadLocator`] where the path can name nothing.
     pub fn resolve(&self, locator: &Locator, canonical: &mut Vec<u8>) -> Result<(), Fault> {
         canonical.clear();
-        let path = local_path(&locator.path)?;
-        let mut path_bytes = Vec::with_capacity(path.len() + 64);
-        self.absolute(path, &mut path_bytes);
-        key::canonical(&path_bytes, &locator.target, canonical);
+        let path = locator.path.as_ref();
+        if is_clean(path.as_bytes()) {
+            key::canonical(path.as_bytes(), &locator.target, canonical);
+            return Ok(());
+        }
+        if path.as_bytes().contains(&0) {
+            return Err(Fault::new(Class::BadLocator, "path holds a NUL character"));
+        }
+        match remote::split(path) {
+            None => self.absolute(path, canonical),
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => {
+                self.absolute(file_path(path, rest)?, canonical);
+            }
+            Some(url) => remote::canonical(url, canonical)?,
+        }
+        key::end(&locator.target, canonical);
         Ok(())
     }
 
@@ -57,6 +75,15 @@ impl Base {
         if folder != Path::new("/") {
             out.extend_from_slice(folder.as_os_str().as_bytes());
         }
+        let start = out.len();
+        if !rest.starts_with('/') {
+            out.push(b'/');
+        }
+        out.extend_from_slice(rest.as_bytes());
+        if is_clean(&out[start..]) {
+            return;
+        }
+        out.truncate(start);
         for component in rest.split('/').filter(|c| !c.is_empty() && *c != ".") {
             out.push(b'/');
             out.extend_from_slice(component.as_bytes());
@@ -83,29 +110,61 @@ fn leading_step(path: &str) -> Option<Step<'_>> {
     }
 }
 
-/// The local path that `path` names; remote schemes are faults.
-fn local_path(path: &str) -> Result<&str, Fault> {
-    if path.contains('\0') {
-        return Err(Fault::new(Class::BadLocator, "path holds a NUL character"));
-    }
-    let Some((scheme, rest)) = path.split_once("://") else { return Ok(path) };
-    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    if !is_scheme {
+/// The path of the file URL `url`, which goes on with `rest` after its scheme.
+fn file_path<'a>(url: &str, rest: &'a str) -> Result<&'a str, Fault> {
+    let path = rest.strip_prefix("localhost").unwrap_or(rest);
+    if path.starts_with('/') {
         return Ok(path);
     }
-    if scheme.eq_ignore_ascii_case("file") {
-        let rest = rest.strip_prefix("localhost").unwrap_or(rest);
-        if rest.starts_with('/') {
-            return Ok(rest);
-        }
-        return Err(Fault::new(Class::BadLocator, format!("{path}: a file URL needs an absolute path")));
+    Err(Fault::new(Class::BadLocator, format!("{url}: a file URL needs an absolute path")))
+}
+
+/// Bytes that are compared in one step.
+const STEP: usize = 16;
+
+/// Whether `path` is absolute and surely its own canonical form. A path with a component that
+/// starts with a dot is said not to be, although it may be.
+fn is_clean(path: &[u8]) -> bool {
+    let [b'/', .., last] = path else { return false };
+    if *last == b'/' {
+        return false;
     }
-    Err(Fault::new(Class::Unsupported, format!("{path}: this build reads local files only")))
+    let length = path.len();
+    if length <= STEP {
+        return !path.windows(2).any(|pair| flawed(pair[0], pair[1]));
+    }
+    let mut any = false;
+    let mut at = 0;
+    while at + STEP < length {
+        any |= any_flawed(&path[at..], &path[at + 1..]);
+        at += STEP;
+    }
+    // The last step overlaps the one before it, which costs less than single bytes.
+    let at = length - STEP - 1;
+    !(any | any_flawed(&path[at..], &path[at + 1..]))
+}
+
+/// Whether `b` cannot follow `a`: a NUL, or a slash or dot after a slash.
+fn flawed(a: u8, b: u8) -> bool {
+    // Slash and dot differ in the lowest bit alone.
+    ((a == b'/') & (b | 1 == b'/')) | (b == 0)
+}
+
+/// [`flawed`] for the first [`STEP`] bytes. Without branches, so that it becomes vector code.
+fn any_flawed(a: &[u8], b: &[u8]) -> bool {
+    let (a, _) = a.split_first_chunk::<STEP>().expect("the caller leaves a step");
+    let (b, _) = b.split_first_chunk::<STEP>().expect("the caller leaves a step");
+    let mut any = 0;
+    for at in 0..STEP {
+        any |= u8::from(flawed(a[at], b[at]));
+    }
+    any != 0
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::corpus::{SourcePath, Target};
 
@@ -139,10 +198,23 @@ mod tests {
     }
 
     #[test]
-    fn other_schemes_are_faults_of_their_own() {
-        for url in ["foo://bar", "s3://b/k", "https://h/x.jpg", "file://host/x"] {
-            assert!(object("/c", &format!("{{\"path\":\"{url}\"}}")).is_err(), "{url}");
+    fn remote_objects_are_told_from_local_ones() {
+        let resolve = |path: &str| {
+            let base = Base { folder: PathBuf::from("/c") };
+            let locator = Locator { path: path.into(), target: Target::Whole, frame: None };
+            let mut canonical = Vec::new();
+            base.resolve(&locator, &mut canonical).map(|()| canonical)
+        };
+        for path in ["foo://bar", "s3://b/k", "HTTPS://h/x.jpg", "C://x"] {
+            assert!(key::is_remote(&resolve(path).unwrap()), "{path}");
         }
+        for path in ["a", "/s3://b/k", "s3:/b/k", "x y://b", "file:///s3://b/k"] {
+            assert!(!key::is_remote(&resolve(path).unwrap()), "{path}");
+        }
+        for path in ["file://host/x", "http://", "s3://b/\0", "/a\0", "/0123456789abcdef\0g", "\0"] {
+            assert_eq!(resolve(path).unwrap_err().class, Class::BadLocator, "{path}");
+        }
+        assert_eq!(path("/c", "S3://b//k#1"), "s3://b//k#1");
     }
 
     #[test]
@@ -151,5 +223,36 @@ mod tests {
         assert_eq!(target, Target::Range { offset: 3, size: 0 });
         let (_, target) = object("/c", r#"{"path":"a","member":"m\u0000x"}"#).unwrap();
         assert_eq!(target, Target::Member("m\0x".into()));
+    }
+
+    /// [`Base::absolute`] for an absolute path, without its short cut.
+    fn by_components(path: &str) -> String {
+        let kept: Vec<&str> = path.split('/').filter(|c| !c.is_empty() && *c != ".").collect();
+        format!("/{}", kept.join("/"))
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_cut_changes_no_path(
+            parts in prop::collection::vec(
+                prop::sample::select(vec!["/", "/", ".", "..", "a", "é", "0123456789", "tar.gz"]), 0..24),
+        ) {
+            let text = format!("/{}", parts.concat());
+            prop_assert_eq!(path("/c", &text), by_components(&text));
+            let relative = format!("x/{}", parts.concat());
+            prop_assert_eq!(path("/c", &relative), by_components(&format!("/c/{relative}")));
+        }
+
+        #[test]
+        fn a_flaw_is_seen_wherever_it_is(length in 3usize..80, at in 1usize..79, flaw in 0usize..4) {
+            let mut text = vec![b'a'; length];
+            text[0] = b'/';
+            prop_assert!(is_clean(&text));
+            let flaw: &[u8] = [&b"//"[..], b"/.", b"\0", b"/./"][flaw];
+            if at + flaw.len() <= length {
+                text[at..at + flaw.len()].copy_from_slice(flaw);
+                prop_assert!(!is_clean(&text));
+            }
+        }
     }
 }

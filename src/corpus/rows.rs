@@ -138,25 +138,6 @@ impl Rows {
         self.len() == 0
     }
 
-    /// Calls `each` with every row and what it asks for.
-    ///
-    /// Fails when a column it takes has a type that is no text.
-    pub fn needs(&self, mut each: impl FnMut(usize, Need) -> anyhow::Result<()>) -> anyhow::Result<()> {
-        self.texts()?.asks(|row, ask| {
-            let need = match ask {
-                Ask::Nothing => Need::Nothing,
-                Ask::Present => Need::Present,
-                Ask::Payload(None) => Need::NoLocator,
-                Ask::Payload(Some(text)) => match Locator::parse(text) {
-                    Ok(Some(locator)) => Need::Payload(locator),
-                    Ok(None) => Need::NoLocator,
-                    Err(fault) => Need::BadLocator(fault),
-                },
-            };
-            each(row, need)
-        })
-    }
-
     /// The columns that say what rows ask for.
     ///
     /// Fails when one of them has a type that is no text.
@@ -175,6 +156,23 @@ pub struct Texts<'a> {
 
 impl Texts<'_> {
     /// Calls `each` with every row and what it asks for.
+    pub fn needs<E>(&self, mut each: impl FnMut(usize, Need) -> Result<(), E>) -> Result<(), E> {
+        self.asks(|row, ask| {
+            let need = match ask {
+                Ask::Nothing => Need::Nothing,
+                Ask::Present => Need::Present,
+                Ask::Payload(None) => Need::NoLocator,
+                Ask::Payload(Some(text)) => match Locator::parse(text) {
+                    Ok(Some(locator)) => Need::Payload(locator),
+                    Ok(None) => Need::NoLocator,
+                    Err(fault) => Need::BadLocator(fault),
+                },
+            };
+            each(row, need)
+        })
+    }
+
+    /// Calls `each` with every row and what it asks for, locators unread.
     pub fn asks<'a, E>(&'a self, mut each: impl FnMut(usize, Ask<'a>) -> Result<(), E>) -> Result<(), E> {
         let image = short_view("image");
         for (row, modality) in self.modality.views().iter().enumerate() {

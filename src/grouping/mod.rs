@@ -9,6 +9,9 @@
 //! Objects are compared byte by byte, so that a collision of fingerprints cannot join objects.
 
 mod count;
+pub mod multiplicity;
+pub mod room;
+pub mod spellings;
 mod spill;
 
 use parking_lot::Mutex;

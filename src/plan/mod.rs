@@ -8,7 +8,6 @@ pub mod coalesce;
 
 use std::ops::AddAssign;
 
-use crate::corpus::Object;
 use crate::corpus::key::{self, Key};
 use crate::corpus::{SourcePath, Target};
 use coalesce::coalesce;
@@ -42,12 +41,11 @@ impl AddAssign for Size {
     }
 }
 
-/// Plans the fetch of `objects`, which are distinct and sorted by canonical bytes.
-pub fn plan<'a>(objects: impl IntoIterator<Item = (&'a Object, Key)>) -> Vec<FileFetch> {
+/// Plans the fetch of `objects`, given by their canonical bytes, distinct and sorted by them.
+pub fn plan<'a>(objects: impl IntoIterator<Item = (&'a [u8], Key)>) -> Vec<FileFetch> {
     let mut files: Vec<FileFetch> = Vec::new();
     let mut previous: &[u8] = &[];
-    for (object, key) in objects {
-        let canonical = &object.canonical;
+    for (canonical, key) in objects {
         let path_bytes = &canonical[..key::path_end(canonical)];
         let (path, target) = key::decode(canonical);
         if files.is_empty() || path_bytes != previous {
@@ -82,10 +80,10 @@ pub fn size(file: &FileFetch) -> Size {
 mod tests {
     use super::*;
 
-    fn object(path: &str, target: &Target) -> Object {
+    fn object(path: &str, target: &Target) -> Vec<u8> {
         let mut canonical = Vec::new();
         key::canonical(path.as_bytes(), target, &mut canonical);
-        Object { canonical: canonical.into(), count: 1, wanted: true }
+        canonical
     }
 
     #[test]
@@ -98,8 +96,8 @@ mod tests {
             object("/b.tar", &range(2048)),
             object("/b.tar", &Target::Member("x".into())),
         ];
-        objects.sort_by(|a, b| a.canonical.cmp(&b.canonical));
-        let files = plan(objects.iter().map(|o| (o, key::key(&o.canonical))));
+        objects.sort();
+        let files = plan(objects.iter().map(|o| (&**o, key::key(o))));
         assert_eq!(files.iter().map(|f| f.path.to_string()).collect::<Vec<_>>(), ["/a.png", "/b.tar"]);
         assert_eq!(files[1].targets[1..], [range(512), range(2048), range(1 << 30)]);
         let whole = size(&files[1]);

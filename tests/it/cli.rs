@@ -17,6 +17,12 @@ fn materialize(arguments: &[&str]) -> Command {
     command
 }
 
+fn analyze(arguments: &[&str]) -> Command {
+    let mut command = onepull();
+    command.arg("analyze").args(arguments);
+    command
+}
+
 #[test]
 fn help_teaches_by_headings_examples_and_exit_codes() {
     let headings = ["Output:", "Sources:", "Cache:", "Errors:", "Machine and report:"];
@@ -36,8 +42,27 @@ fn short_help_is_short() {
 }
 
 #[test]
+fn help_of_analyze_teaches_by_headings_and_examples() {
+    let mut assert = analyze(&["--help"]).assert().code(0).stderr("");
+    for part in
+        ["Counting:", "Concurrency:", "Payloads:", "Cache:", "Plot:", "Errors:", "Machine and report:"]
+            .iter()
+            .chain(&["Examples:", "Exit codes:", "[default: 1,4,16,64,256]", "--sample 1/180"])
+    {
+        assert = assert.stdout(contains(*part));
+    }
+}
+
+#[test]
 fn help_names_every_command_and_no_other() {
-    onepull().arg("--help").assert().code(0).stdout(contains("materialize").and(contains("analyze").not()));
+    let help = String::from_utf8(onepull().arg("--help").output().unwrap().stdout).unwrap();
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let commands: Vec<_> = commands
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(commands, ["materialize", "analyze", "help"], "{help}");
 }
 
 #[test]
@@ -61,6 +86,46 @@ fn a_wrong_command_line_is_2_and_leaves_stdout_empty() {
         materialize(arguments).assert().code(2).stdout("").stderr(contains("error: "));
     }
     onepull().assert().code(2);
+}
+
+#[test]
+fn a_wrong_analysis_is_2_and_leaves_stdout_empty() {
+    for arguments in [
+        &[][..],
+        &["in", "--sample", "0"],
+        &["in", "--sample", "2"],
+        &["in", "--sample", "half"],
+        &["in", "--seed", "1"],
+        &["in", "--workers", "0"],
+        &["in", "--tasks", "0"],
+        &["in", "--plot", "plot.png"],
+        &["in", "--max-errors", "101%"],
+    ] {
+        analyze(arguments).assert().code(2).stdout("").stderr(contains("error: "));
+    }
+}
+
+#[test]
+fn only_a_probe_needs_a_cache_folder() {
+    analyze(&["in", "--probe"])
+        .env_remove("HOME")
+        .assert()
+        .code(2)
+        .stderr(contains("--cache DIR").and(contains("ONEPULL_CACHE")));
+}
+
+#[test]
+fn a_plot_replaces_a_plot_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("photo.svg"), "<svg></svg>").unwrap();
+    for (plot, message) in [
+        ("photo.svg", "--plot photo.svg: it is there and is no plot"),
+        ("missing/plot.svg", "--plot missing/plot.svg: there is no folder missing"),
+    ] {
+        let refused = analyze(&["in", "--plot", plot]).current_dir(&folder).assert().code(1).stdout("");
+        refused.stderr(contains(message));
+    }
+    assert_eq!(std::fs::read(folder.path().join("photo.svg")).unwrap(), b"<svg></svg>");
 }
 
 #[test]

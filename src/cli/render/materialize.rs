@@ -5,7 +5,7 @@ use std::path::Path;
 use onepull::commands::materialize::{Outcome, PlanReport, Report, ShardReport};
 
 use super::table::Table;
-use super::{and, errors, objects, ratio, term, time, unreadable};
+use super::{and, errors, image_rows, objects, ratio, term, time, unreadable};
 use crate::cli::args::Detail;
 use crate::cli::human::{byte_rate, count, printable, rate, things};
 use crate::cli::size::show;
@@ -66,7 +66,7 @@ fn done(r: &Report, output: Option<&Path>, detail: Detail) -> String {
     t.gap();
     time(
         &mut t,
-        &r.seconds,
+        r.seconds.total,
         &[
             ("scan", r.seconds.scan, rate(r.rows_in, r.seconds.scan, "rows"), None),
             ("group", r.seconds.group, rate(r.references, r.seconds.group, "references"), None),
@@ -128,30 +128,13 @@ fn planned(p: &PlanReport) -> String {
     t.gap();
     time(
         &mut t,
-        &p.seconds,
+        p.seconds.total,
         &[
             ("scan", p.seconds.scan, rate(p.rows_in, p.seconds.scan, "rows"), None),
             ("group", p.seconds.group, rate(p.references, p.seconds.group, "references"), None),
         ],
     );
     t.text()
-}
-
-/// Says nothing where every image row without payload is a reference.
-fn image_rows(t: &mut Table, references: u64, no_locator: u64, bad_locator: u64, present: u64) {
-    if no_locator + bad_locator + present > 0 {
-        t.row(
-            "image rows",
-            count(references + no_locator + bad_locator + present),
-            format!(
-                "   = {}{}{}{}",
-                things(references, "reference", "references"),
-                term(no_locator, "without locator"),
-                term(bad_locator, "with a bad locator"),
-                term(present, "with their payload already"),
-            ),
-        );
-    }
 }
 
 fn source(r: &Report) -> String {

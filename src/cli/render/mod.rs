@@ -1,18 +1,39 @@
 //! Reports as text: aligned columns, human units, and the identities that the numbers keep.
 //!
-//! One file per command; here is what their reports share. The same numbers as in the JSON, and
-//! pure, so that a layout is tested as a string.
+//! One module per command, and one for plots; here is what their reports share. The same numbers as
+//! in the JSON, and pure, so that a layout is tested as a string.
 
+pub mod analyze;
+mod classes;
+mod grid;
 pub mod materialize;
+pub mod plot;
 mod table;
+mod wrap;
 
 use std::collections::BTreeMap;
 
 use onepull::commands::Unreadable;
-use onepull::commands::materialize::Seconds;
 
 use super::human::{count, printable, seconds, things};
 use table::Table;
+
+/// Says nothing where every image row without payload is a reference.
+fn image_rows(t: &mut Table, references: u64, no_locator: u64, bad_locator: u64, present: u64) {
+    if no_locator + bad_locator + present > 0 {
+        t.row(
+            "image rows",
+            count(references + no_locator + bad_locator + present),
+            format!(
+                "   = {}{}{}{}",
+                things(references, "reference", "references"),
+                term(no_locator, "without locator"),
+                term(bad_locator, "with a bad locator"),
+                term(present, "with their payload already"),
+            ),
+        );
+    }
+}
 
 fn errors(t: &mut Table, errors: &BTreeMap<&'static str, u64>) {
     let mut classes: Vec<_> = errors.iter().filter(|(_, n)| **n > 0).collect();
@@ -29,7 +50,7 @@ fn unreadable(t: &mut Table, manifests: &[Unreadable]) {
 /// A phase's name, its seconds, and up to two rates.
 type PhaseTime = (&'static str, f64, Option<String>, Option<String>);
 
-fn time(t: &mut Table, total: &Seconds, phases: &[PhaseTime]) {
+fn time(t: &mut Table, total: f64, phases: &[PhaseTime]) {
     let width = phases.iter().map(|(_, s, ..)| seconds(*s).len()).max().unwrap_or(0);
     let lines = phases.iter().map(|(name, s, first, second)| {
         let mut line = format!("{name:<5}  {:>width$}", seconds(*s));
@@ -38,7 +59,7 @@ fn time(t: &mut Table, total: &Seconds, phases: &[PhaseTime]) {
         }
         line
     });
-    t.list("time", seconds(total.total), lines);
+    t.list("time", seconds(total), lines);
 }
 
 fn objects(n: u64) -> String {

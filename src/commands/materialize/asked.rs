@@ -8,7 +8,8 @@ use super::chunks::Cut;
 use crate::corpus::Object;
 use crate::corpus::rows::{Need, Rows, SAMPLE_ID, text_column};
 use crate::corpus::shard::Filled;
-use crate::corpus::{Base, Key, key};
+use crate::corpus::{Base, Key, Locator, key, remote};
+use crate::fault::Fault;
 
 /// Rows and what each of them waits for.
 pub struct Asked<'r> {
@@ -29,6 +30,13 @@ pub enum Waiting {
     Object(Key, Option<u32>),
 }
 
+/// Writes the canonical bytes of the object that `locator` means into `canonical`. Fails where this
+/// command cannot read it.
+pub fn resolve(locator: &Locator, base: &Base, canonical: &mut Vec<u8>) -> Result<(), Fault> {
+    base.resolve(locator, canonical)?;
+    if key::is_remote(canonical) { Err(remote::refusal(&locator.path)) } else { Ok(()) }
+}
+
 impl Asked<'_> {
     /// Fails when a column has a type that is no text.
     pub fn by<'r>(rows: &'r Rows, base: &Base, cut: Cut) -> anyhow::Result<Asked<'r>> {
@@ -39,7 +47,7 @@ impl Asked<'_> {
         let waiting = Vec::with_capacity(rows.len());
         let mut asked = Asked { rows, waiting, samples, objects: HashMap::new() };
         let mut canonical = Vec::new();
-        rows.needs(|_, need| {
+        rows.texts()?.needs(|_, need| -> anyhow::Result<()> {
             let waiting = asked.waiting_for(need, base, &mut canonical);
             asked.waiting.push(waiting);
             Ok(())
@@ -55,12 +63,32 @@ impl Asked<'_> {
             Need::BadLocator(fault) => return failed(fault.to_string()),
             Need::Payload(locator) => locator,
         };
-        if let Err(fault) = base.resolve(&locator, canonical) {
+        if let Err(fault) = resolve(&locator, base, canonical) {
             return failed(fault.to_string());
         }
         let key = key::key(canonical);
         let object = || Object { canonical: canonical.as_slice().into(), count: 1, wanted: true };
         self.objects.entry(key).or_insert_with(object);
         Waiting::Object(key, locator.frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::corpus::Target;
+    use crate::fault::Class;
+
+    #[test]
+    fn remote_objects_are_refused_by_the_name_they_are_written_with() {
+        let base = Base::new(Path::new("/")).unwrap();
+        for path in ["foo://bar", "S3://b/k", "https://H/x.jpg#1"] {
+            let locator = Locator { path: path.into(), target: Target::Whole, frame: None };
+            let fault = resolve(&locator, &base, &mut Vec::new()).unwrap_err();
+            let what = format!("{path}: this build reads local files only");
+            assert_eq!(fault, Fault::new(Class::Unsupported, what));
+        }
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -13,11 +12,13 @@ use super::counters::{Counter, Counters};
 use super::failures::Failures;
 use crate::cache::memory::MemoryTier;
 use crate::cache::{self, Cache};
+use crate::commands::obtain::obtain;
 use crate::corpus::{Key, Object, Target, key};
+use crate::fault::Fault;
 use crate::grouping::Groups;
 use crate::monitor::{Monitor, Phase};
 use crate::plan::{self, FileFetch};
-use crate::source::{Request, Source};
+use crate::source::Source;
 
 /// What the threads of a run share.
 pub struct Run<'a> {
@@ -86,7 +87,7 @@ pub fn plan_batch(objects: &[Object], root: Option<&std::path::Path>, pool: &ray
                 planned.held += 1;
                 planned.held_bytes += bytes;
             }
-            None => missing.push((object, key)),
+            None => missing.push((&*object.canonical, key)),
         }
     }
     let files = plan::plan(missing);
@@ -162,59 +163,23 @@ impl Run<'_> {
         until: Until,
         deliver: &(dyn Fn(Key, Option<Bytes>) + Sync),
     ) -> anyhow::Result<()> {
-        let go_on = || -> anyhow::Result<bool> {
+        let go_on = || {
             self.monitor.check()?;
             self.failures.check()?;
             Ok(until == Until::Done || !self.is_full())
         };
-        self.pool.install(|| -> anyhow::Result<()> {
-            let prepare = |file| {
-                if go_on()? { Ok((file, self.prepare(file, deliver))) } else { Ok((file, Vec::new())) }
-            };
-            let prepared: Vec<(&FileFetch, Vec<Request>)> =
-                files.par_iter().map(prepare).collect::<anyhow::Result<_>>()?;
-            let requests: Vec<(&FileFetch, &Request)> = prepared
-                .iter()
-                .flat_map(|(file, requests)| requests.iter().map(move |r| (*file, r)))
-                .collect();
-            requests.par_iter().with_max_len(1).try_for_each(|(file, request)| {
-                if go_on()? {
-                    self.perform(file, request, deliver);
-                }
-                anyhow::Ok(())
-            })
-        })?;
-        self.failures.check()
-    }
-
-    fn prepare(&self, file: &FileFetch, deliver: &(dyn Fn(Key, Option<Bytes>) + Sync)) -> Vec<Request> {
-        let prepared =
-            self.counters.timed(Counter::SourceNanos, || self.source.prepare(&file.path, &file.targets));
-        for (target, fault) in prepared.faults {
-            self.failures.insert(file.keys[target], fault, self.monitor);
-            deliver(file.keys[target], None);
-        }
-        prepared.requests
-    }
-
-    fn perform(&self, file: &FileFetch, request: &Request, deliver: &(dyn Fn(Key, Option<Bytes>) + Sync)) {
-        let start = Instant::now();
-        let mut delivering = Duration::ZERO;
-        let cost = self.source.perform(request, &mut |target, result| {
-            let begin = Instant::now();
-            let key = file.keys[target];
-            match result {
-                Ok(payload) => deliver(key, Some(payload)),
-                Err(fault) => {
-                    self.failures.insert(key, fault, self.monitor);
-                    deliver(key, None);
-                }
+        let each = |key, result: Result<Bytes, Fault>| match result {
+            Ok(payload) => deliver(key, Some(payload)),
+            Err(fault) => {
+                self.failures.insert(key, fault, self.monitor);
+                deliver(key, None);
             }
-            delivering += begin.elapsed();
-        });
-        self.counters.add_time(Counter::SourceNanos, start.elapsed().saturating_sub(delivering));
-        self.counters.add(Counter::Requests, cost.requests);
-        self.counters.add(Counter::SourceBytes, cost.bytes);
+        };
+        let spent = obtain(self.source, files, self.pool, &go_on, &each)?;
+        self.counters.add_time(Counter::SourceNanos, spent.time);
+        self.counters.add(Counter::Requests, spent.requests);
+        self.counters.add(Counter::SourceBytes, spent.bytes);
+        self.failures.check()
     }
 
     /// Puts a payload into the cache; a cache that cannot take it is no problem of the payload.

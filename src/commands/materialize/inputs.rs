@@ -10,8 +10,9 @@ use anyhow::{Context, anyhow, bail};
 
 use super::options::{Format, OnError, Options};
 use crate::commands::Unreadable;
+use crate::commands::manifests::{self, Opened};
 use crate::corpus::Base;
-use crate::corpus::manifest::{self, Kind, Manifest};
+use crate::corpus::manifest::{Kind, Manifest};
 use crate::corpus::read::{self, Outline, Piece};
 use crate::corpus::rows::{self, Columns};
 use crate::corpus::shard::parquet::{JsonFields, Layout};
@@ -40,31 +41,21 @@ pub struct Inputs {
 /// folders of input, output and cache lie inside one another.
 pub fn find(options: &Options) -> anyhow::Result<Inputs> {
     keep_folders_apart(options)?;
-    if let Some(root) = &options.root {
-        Base::new(root).with_context(|| format!("cannot resolve --root {}", root.display()))?;
-    }
     let exclude: Vec<PathBuf> = options.output.iter().cloned().collect();
-    let mut inputs = Inputs { readable: Vec::new(), unreadable: Vec::new() };
-    for manifest in manifest::discover(&options.manifests, &exclude)? {
-        match open(options, manifest.clone()) {
-            Ok(input) => inputs.readable.push(input),
-            Err(error) => inputs.unreadable.push(Unreadable::new(&manifest.path, &error)),
-        }
-    }
-    refuse_collisions(&inputs.readable, options)?;
-    Ok(inputs)
+    let root = options.root.as_deref();
+    let (readable, unreadable) =
+        manifests::open_all(&options.manifests, &exclude, root, |opened| prepare(options, opened))?;
+    refuse_collisions(&readable, options)?;
+    Ok(Inputs { readable, unreadable })
 }
 
-fn open(options: &Options, manifest: Manifest) -> anyhow::Result<Input> {
-    let outline = read::outline(&manifest)?;
+fn prepare(options: &Options, opened: Opened) -> anyhow::Result<Input> {
+    let Opened { manifest, outline, base } = opened;
     let format = options.format.unwrap_or(match outline.kind {
         Kind::Parquet => Format::Parquet,
         Kind::Jsonl(_) => Format::WebDataset,
     });
     check_columns(&outline, format, options.on_error).with_context(|| manifest.path.display().to_string())?;
-    let folder = options.root.as_deref().unwrap_or(manifest.folder());
-    let base =
-        Base::new(folder).with_context(|| format!("cannot resolve the folder {}", folder.display()))?;
     let ending = match format {
         Format::Parquet => "parquet",
         Format::WebDataset => "tar",

@@ -169,7 +169,7 @@ impl<'a> Loader<'a> {
             }
         }
         mine.sort_by(|&a, &b| objects[a].1.canonical.cmp(&objects[b].1.canonical));
-        let files = plan::plan(mine.iter().map(|&at| (&objects[at].1, objects[at].0)));
+        let files = plan::plan(mine.iter().map(|&at| (&*objects[at].1.canonical, objects[at].0)));
         let payloads: Mutex<HashMap<Key, Bytes>> = Mutex::default();
         self.run.obtain(&files, Until::Done, &|key, payload| {
             let Some(payload) = payload else { return };

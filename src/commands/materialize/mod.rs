@@ -26,7 +26,7 @@ use anyhow::Context;
 
 use crate::cache::Cache;
 use crate::cache::memory::MemoryTier;
-use crate::commands::Unreadable;
+use crate::commands::{Unreadable, manifests};
 use crate::corpus::shard::parquet::Layout;
 use crate::monitor::{Monitor, Phase};
 use crate::source::Source;
@@ -60,9 +60,7 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     let found = inputs::find(options)?;
     found.unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
     if found.readable.is_empty() && found.unreadable.is_empty() {
-        let places: Vec<_> = options.manifests.iter().map(|path| path.display().to_string()).collect();
-        let what = "no manifests (*.parquet, *.jsonl, *.ndjson, *.jsonlines, *.json; JSONL also .gz, .zst and .zstd)";
-        monitor.problem(&format!("{what} in {}", places.join(", ")));
+        monitor.problem(&manifests::none_in(&options.manifests));
     }
     match options.stop_after {
         StopAfter::Plan => {

@@ -1,9 +1,5 @@
-//! Is the cache worth its cost here? Times the source of some objects beside the cache.
-//!
-//! With k references an object costs k source reads without a cache, and one source read, one put
-//! and k hits with it. So the cache pays when (R - U) source reads cost more than U puts and R
-//! hits. This is the break-even of caching: remote sources are far on one side of it, files on a
-//! fast disk on the other.
+//! Is the cache worth its cost here? Times the source of some objects beside the cache, and lets
+//! the break-even of caching ([`Costs::favour_a_cache`]) decide.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +7,7 @@ use std::time::Instant;
 
 use super::counters::Counter;
 use super::fetch::{Run, Until, plan_batch};
+use crate::commands::break_even::Costs;
 use crate::grouping::{Groups, Totals};
 use crate::plan::FileFetch;
 
@@ -43,13 +40,15 @@ pub fn choose(run: &Run, groups: &Groups, batch_bytes: u64, root: &Path) -> anyh
         }
     })?;
     let timed = timed.into_inner();
-    let each = |nanos: u64| nanos as f64 / timed.max(1) as f64;
-    let source = each(run.counters.get(Counter::SourceNanos) - before[0]);
-    let put = each(run.counters.get(Counter::PutNanos) - before[1]);
+    let each = |nanos: u64| nanos as f64 / 1e9 / timed.max(1) as f64;
+    let costs = Costs {
+        source: each(run.counters.get(Counter::SourceNanos) - before[0]),
+        put: each(run.counters.get(Counter::PutNanos) - before[1]),
+        hit: each(hit.into_inner()),
+    };
     let Totals { references, objects, .. } = groups.totals;
-    let saved = (references - objects) as f64 * source;
-    let spent = objects as f64 * put + references as f64 * each(hit.into_inner());
-    let route = if timed == 0 || saved > spent { Route::Cache } else { Route::Direct };
+    let cached = timed == 0 || costs.favour_a_cache(references, objects);
+    let route = if cached { Route::Cache } else { Route::Direct };
     // Without the cache these objects are read again when a row needs them.
     run.counters.add(if route == Route::Cache { Counter::Reads } else { Counter::Rereads }, timed);
     Ok(route)

@@ -12,7 +12,7 @@ use anyhow::{Context, ensure};
 use onepull::cache::Cache;
 use onepull::corpus::{Key, key};
 
-use super::pairs::Spread;
+use crate::contest::pairs::Spread;
 use crate::corpus::payload;
 
 /// Payload bytes, and how many entries make one measurement.

@@ -11,14 +11,14 @@ use arrow_schema::DataType;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::archives::place_of;
-use super::payload;
+use crate::corpus::payload;
 
 /// Checks every image row of the Parquet files in `folder` against its object, and that there
 /// are `references` of them.
 pub fn check(folder: &Path, references: u32) -> anyhow::Result<()> {
     let mut images = 0;
-    for path in super::list(folder)? {
+    for entry in walkdir::WalkDir::new(folder).max_depth(1).sort_by_file_name() {
+        let path = entry?.into_path();
         if path.extension().is_some_and(|extension| extension == "parquet") {
             images += check_shard(&path).with_context(|| format!("checking {}", path.display()))?;
         }
@@ -69,4 +69,9 @@ fn place_and_size(locator: &str) -> anyhow::Result<(u32, usize)> {
     let place = locator["member"].as_str().and_then(place_of).context("no member")?;
     let size = locator["byte_size"].as_u64().context("no size")?;
     Ok((place, size as usize))
+}
+
+/// The place of the object in the member of this name.
+fn place_of(member: &str) -> Option<u32> {
+    member.strip_suffix(".jpg")?.parse().ok()
 }

@@ -1,53 +1,15 @@
 //! Who takes part: onepull with its cache in several states, a plain copy, the incumbent.
 
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context;
 
-use super::incumbent::Incumbent;
-use super::process;
+use crate::contest::contestant::Contestant;
+use crate::contest::process;
+use crate::contest::python::Script;
 use crate::corpus::Corpus;
-
-/// One way to do the work.
-pub struct Contestant {
-    pub name: String,
-    /// Read before each run, so that it starts with a warm page cache.
-    inputs: Vec<PathBuf>,
-    /// Removed before each run and after the last.
-    leftovers: Vec<PathBuf>,
-    /// A cache that each run fills anew, and where it is moved afterwards. It is not removed
-    /// between runs: ext4 looks past each recently deleted inode when it makes a file, so the next
-    /// run would pay for the removal.
-    spent: Option<(PathBuf, PathBuf)>,
-    program: PathBuf,
-    arguments: Vec<String>,
-}
-
-impl Contestant {
-    /// Brings everything into the state in which a run may be timed.
-    pub fn prepare(&self) -> anyhow::Result<()> {
-        self.clean()?;
-        self.inputs.iter().try_for_each(|input| read_through(input))
-    }
-
-    pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(&self.arguments);
-        command
-    }
-
-    pub fn clean(&self) -> anyhow::Result<()> {
-        if let Some((cache, spent)) = self.spent.as_ref().filter(|(cache, _)| cache.exists()) {
-            fs::create_dir_all(spent)?;
-            let number = fs::read_dir(spent)?.count();
-            fs::rename(cache, spent.join(number.to_string()))?;
-        }
-        self.leftovers.iter().try_for_each(|leftover| remove(leftover))
-    }
-}
 
 /// The state of the cache that onepull meets.
 #[derive(Clone, Copy)]
@@ -79,7 +41,7 @@ impl Arena<'_> {
         let store = self.folder.join(format!("{}-store", name.replace(' ', "-")));
         let mut contestant = Contestant {
             name: format!("onepull, {name}"),
-            inputs: self.corpus_files(),
+            inputs: self.corpus.files.clone(),
             leftovers: vec![output.clone()],
             spent: Some((store.clone(), self.folder.join("spent"))),
             program: PathBuf::from(env!("CARGO_BIN_EXE_onepull")),
@@ -110,14 +72,14 @@ impl Arena<'_> {
         })
     }
 
-    pub fn incumbent(&self, incumbent: &Incumbent, processes: usize) -> Contestant {
+    pub fn incumbent(&self, incumbent: &Script, processes: usize) -> Contestant {
         let output = self.folder.join(format!("incumbent-{processes}"));
-        let mut arguments = vec![display(&incumbent.script), "-o".to_owned(), display(&output)];
+        let mut arguments = vec![display(&incumbent.path), "-o".to_owned(), display(&output)];
         arguments.extend(["--jobs".to_owned(), processes.to_string()]);
         arguments.extend(self.corpus.manifests.iter().map(|manifest| display(manifest)));
         Contestant {
             name: format!("incumbent, {processes} proc."),
-            inputs: self.corpus_files(),
+            inputs: self.corpus.files.clone(),
             leftovers: vec![output],
             spent: None,
             program: incumbent.python.clone(),
@@ -133,7 +95,9 @@ impl Arena<'_> {
             let mut command = Command::new(env!("CARGO_BIN_EXE_onepull"));
             command.args(self.onepull_arguments(&output, &store, "never"));
             process::run(&mut command).context("writing the output that is copied")?;
-            remove(&store)?;
+            if store.exists() {
+                fs::remove_dir_all(&store)?;
+            }
         }
         Ok(output)
     }
@@ -149,10 +113,6 @@ impl Arena<'_> {
         arguments.extend(fixed.map(str::to_owned));
         arguments
     }
-
-    fn corpus_files(&self) -> Vec<PathBuf> {
-        self.corpus.manifests.iter().chain(&self.corpus.archives).cloned().collect()
-    }
 }
 
 /// The folder that a contestant writes its shards to.
@@ -162,24 +122,4 @@ pub fn output_of(contestant: &Contestant) -> &Path {
 
 fn display(path: &Path) -> String {
     path.display().to_string()
-}
-
-fn remove(path: &Path) -> anyhow::Result<()> {
-    if path.exists() {
-        fs::remove_dir_all(path).with_context(|| format!("removing {}", path.display()))?;
-    }
-    Ok(())
-}
-
-/// Reads a file, or everything in a folder, and throws it away.
-fn read_through(path: &Path) -> anyhow::Result<()> {
-    let mut buffer = vec![0; 1 << 20];
-    for entry in walkdir::WalkDir::new(path) {
-        let entry = entry?;
-        if entry.file_type().is_file() {
-            let mut file = fs::File::open(entry.path())?;
-            while file.read(&mut buffer)? > 0 {}
-        }
-    }
-    Ok(())
 }

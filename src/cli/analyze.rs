@@ -1,0 +1,251 @@
+//! `onepull analyze` on the command line: its flags, what they mean, and the run.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
+use onepull::analysis::sampling::Share;
+use onepull::commands::analyze::{self, Options, Placement, Timing};
+use onepull::commands::materialize::MaxErrors;
+use onepull::monitor::Monitor as _;
+
+use super::args::Shared;
+use super::cache_folder::CacheFolder;
+use super::choices;
+use super::console::Console;
+use super::exit::{self, Exit};
+use super::render::analyze as text;
+use super::render::plot::{self, PlotFile};
+use super::{machine, output};
+
+/// The command, as it is typed.
+const NAME: &str = "analyze";
+
+pub const EXAMPLES: &str = "\
+Examples:
+  Is a cache worth it? How often images recur, and the best hit rate that any cache can have:
+    onepull analyze manifests/
+
+  What 8, 64 and 512 workers would lose with this corpus as it lies in its manifests:
+    onepull analyze manifests/ --workers 8,64,512 --simulate
+
+  A corpus of billions of references, one object in 180 counted, with intervals:
+    onepull analyze corpus/ --sample 1/180
+
+  Are the same bytes there under several names, and is the source faster than the cache?
+    onepull analyze manifests/ --content-sample 1000 --probe
+
+  Numbers for a script, and a plot for the README:
+    onepull analyze manifests/ --json --plot redundancy.svg > analysis.json";
+
+/// Tell how redundant a corpus is: how often images recur, and what a cache would be worth
+///
+/// Counts the references of all manifests by object, exactly, in bounded memory, and reads no
+/// payload unless asked to. The report holds the multiplicities (references per object) as a
+/// histogram, the ceiling (the hit rate that no cache can pass: every object is read once), what
+/// a cache of limited size reaches, and what is lost when several workers share a cache.
+#[derive(Debug, Args)]
+pub struct Flags {
+    /// Manifests: Parquet or JSONL files, or folders of them
+    ///
+    /// Folders are walked, files in them are taken in the order of their paths.
+    #[arg(value_name = "MANIFEST", required = true)]
+    manifests: Vec<PathBuf>,
+
+    /// Count only this share of the objects: 1/180, 0.01 or 5% [default: all]
+    ///
+    /// Objects are chosen by a hash of their key, with all of their references, so the estimates
+    /// are unbiased; the report says how far they may be off. Counting some of the rows or of the
+    /// manifests instead would make a corpus look far less redundant than it is.
+    #[arg(long, help_heading = "Counting", value_name = "SHARE", value_parser = parse_share)]
+    sample: Option<Share>,
+
+    /// Another number, another sample
+    #[arg(long, help_heading = "Counting", value_name = "N", default_value_t = 0, requires = "sample")]
+    seed: u64,
+
+    /// Sources (hosts, buckets, folders) to list one by one
+    #[arg(long, help_heading = "Counting", value_name = "N", default_value_t = 10)]
+    by_source: usize,
+
+    /// Tasks that run at the same time, each number with a line of its own
+    #[arg(
+        long,
+        help_heading = "Concurrency",
+        value_name = "W,W,...",
+        value_delimiter = ',',
+        default_value = "1,4,16,64,256",
+        value_parser = parse_positive
+    )]
+    workers: Vec<u64>,
+
+    /// Tasks that the corpus is cut into [default: one per manifest]
+    #[arg(long, help_heading = "Concurrency", value_name = "N", value_parser = parse_positive)]
+    tasks: Option<u64>,
+
+    /// Replay the references as they lie in the manifests, beside the formula
+    ///
+    /// The formula assumes that the references of an object lie anywhere. Where they lie close
+    /// together, in one manifest or in neighbours, a replay tells what that changes. Its tasks are
+    /// the manifests.
+    #[arg(long, help_heading = "Concurrency", conflicts_with_all = ["sample", "tasks"])]
+    simulate: bool,
+
+    /// Read N objects and tell how many of them have the same bytes
+    #[arg(long, help_heading = "Payloads", value_name = "N", default_value_t = 0)]
+    content_sample: usize,
+
+    /// Time some reads of the sources, and the same payloads through a cache
+    #[arg(long, help_heading = "Payloads")]
+    probe: bool,
+
+    /// Folder that relative paths in locators start from [default: the folder of their manifest]
+    #[arg(long, help_heading = "Payloads", value_name = "DIR")]
+    root: Option<PathBuf>,
+
+    /// Read no payload outside PREFIX; may be repeated [default: no limit]
+    #[arg(long, help_heading = "Payloads", value_name = "PREFIX")]
+    allow: Vec<PathBuf>,
+
+    #[command(flatten)]
+    cache: CacheFolder,
+
+    /// Draw the histogram and the hit rate over the size of the cache: FILE.svg or FILE.html
+    ///
+    /// The folder of FILE must exist. The file appears complete or not at all, and replaces
+    /// nothing but an earlier plot.
+    #[arg(long, help_heading = "Plot", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(plot::parse_file))]
+    plot: Option<PlotFile>,
+
+    /// Errors to accept before the exit code is 3: a count, or a percentage of the references
+    ///
+    /// An error is a line that is no row, or a locator that cannot be understood: what it stands
+    /// for is missing from the numbers.
+    #[arg(
+        long,
+        help_heading = "Errors",
+        value_name = "N|P%",
+        default_value = "0",
+        value_parser = choices::parse_max_errors
+    )]
+    max_errors: MaxErrors,
+
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Runs the command; an error means that there is no report, or not all of what was asked for.
+pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
+    let (jobs, remark) = flags.shared.jobs(machine::raise_open_files());
+    let options = flags.options(jobs)?;
+    output::check_report_path(&flags.shared)?;
+    if let Some(plot) = &flags.plot {
+        output::check_path("--plot", &plot.path, "plot", plot::is_plot)?;
+    }
+
+    let console = Console::open(&flags.shared)?;
+    if let Some(remark) = remark {
+        console.problem(&remark);
+    }
+    let report = analyze::run(&options, &console);
+    drop(console);
+
+    let report = report?;
+    output::deliver(&flags.shared, &report, || {
+        text::report(&report, flags.shared.detail(), output::columns())
+    })?;
+    if let Some(file) = &flags.plot {
+        output::write_whole(&file.path, plot::draw(&report, file.form)?.as_bytes())?;
+    }
+    Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.max_errors))
+}
+
+impl Flags {
+    fn options(&self, jobs: usize) -> Result<Options, clap::Error> {
+        let cache_dir = match self.cache.resolve(NAME) {
+            // Only the probe needs one; where there is no home, everything else still works.
+            Err(_) if !self.probe => PathBuf::new(),
+            folder => folder?,
+        };
+        Ok(Options {
+            manifests: self.manifests.clone(),
+            root: self.root.clone(),
+            sample: self.sample.map(|share| Share { seed: self.seed, ..share }),
+            sources: self.by_source,
+            workers: self.workers.clone(),
+            tasks: self.tasks,
+            placement: if self.simulate { Placement::Replayed } else { Placement::Assumed },
+            content_sample: self.content_sample,
+            timing: if self.probe { Timing::Probed } else { Timing::Skipped },
+            allow: self.allow.clone(),
+            cache_dir,
+            jobs,
+            memory: self.shared.memory(),
+        })
+    }
+}
+
+fn parse_share(text: &str) -> Result<Share, <Share as std::str::FromStr>::Err> {
+    text.parse()
+}
+
+fn parse_positive(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a whole number from 1 on is needed".into()),
+        Ok(n) => Ok(n),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::args::{Cli, Command};
+
+    fn options(flags: &[&str]) -> Result<Options, clap::Error> {
+        let line = ["onepull", "analyze", "in", "--cache", "cache"].iter().chain(flags);
+        let Command::Analyze(flags) = Cli::try_parse_from(line)?.command else { unreachable!() };
+        flags.options(3)
+    }
+
+    #[test]
+    fn defaults_are_the_documented_ones() {
+        let options = options(&[]).unwrap();
+        assert_eq!(options.sample, None);
+        assert_eq!(options.sources, 10);
+        assert_eq!(options.workers, [1, 4, 16, 64, 256]);
+        assert_eq!(options.tasks, None);
+        assert_eq!(options.placement, Placement::Assumed);
+        assert_eq!(options.content_sample, 0);
+        assert_eq!(options.timing, Timing::Skipped);
+        assert_eq!(options.jobs, 3);
+    }
+
+    #[test]
+    fn a_sample_has_the_seed_that_was_asked_for() {
+        let sample = |flags: &[&str]| options(flags).unwrap().sample.unwrap();
+        assert_eq!(sample(&["--sample", "1/4"]), Share { share: 0.25, seed: 0 });
+        assert_eq!(sample(&["--sample", "5%", "--seed", "7"]), Share { share: 0.05, seed: 7 });
+        assert_eq!(options(&["--seed", "7"]).unwrap_err().exit_code(), 2);
+    }
+
+    #[test]
+    fn workers_are_a_list_of_positive_numbers() {
+        assert_eq!(options(&["--workers", "2,8"]).unwrap().workers, [2, 8]);
+        for wrong in ["0", "", "1,", "1,x", "-1"] {
+            assert_eq!(options(&[&format!("--workers={wrong}")]).unwrap_err().exit_code(), 2, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn switches_are_what_they_say() {
+        let replayed = options(&["--simulate", "--probe"]).unwrap();
+        assert_eq!(replayed.placement, Placement::Replayed);
+        assert_eq!(replayed.timing, Timing::Probed);
+        assert_eq!(options(&["--tasks", "12"]).unwrap().tasks, Some(12));
+        for other in [["--tasks", "12"], ["--sample", "1/2"]] {
+            assert!(options(&["--simulate", other[0], other[1]]).is_err(), "{other:?}");
+        }
+    }
+}

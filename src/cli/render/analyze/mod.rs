@@ -1,0 +1,55 @@
+//! The report of `analyze` as text: what the corpus holds, how its references recur, what a cache
+//! could make of that, and what the run found out beside.
+//!
+//! Numbers that rest on a sample carry a `~`. A section that has nothing to say is left out.
+
+mod found;
+mod head;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use onepull::commands::analyze::Report;
+
+use super::table::Table;
+use crate::cli::args::Detail;
+use crate::cli::human::printable;
+
+/// Left free at the right edge: some terminals break a line that fills them.
+const MARGIN: usize = 2;
+
+/// Narrower is not readable, wider not either.
+const NARROWEST: usize = 60;
+const WIDEST: usize = 160;
+
+/// The text for a terminal of `columns` columns; every budget has its line if the detail is full.
+pub fn report(r: &Report, detail: Detail, columns: usize) -> String {
+    let width = columns.saturating_sub(MARGIN).clamp(NARROWEST, WIDEST);
+    let mut t = Table::default();
+    head::rows(&mut t, r);
+    if r.references > 0 {
+        head::redundancy(&mut t, r);
+        for table in [
+            tables::histogram(r, width),
+            tables::budgets(r, detail, width),
+            tables::concurrency(r, width),
+            tables::sources(r, width),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            t.gap();
+            t.block(table);
+        }
+    }
+    found::all(&mut t, r);
+    for advice in &r.advice {
+        t.note(format!("note: {}", printable(advice)));
+    }
+    t.text_within(width)
+}
+
+/// Marks what rests on a sample.
+fn about(r: &Report, number: String) -> String {
+    if r.sample.is_some() { format!("~{number}") } else { number }
+}

@@ -1,0 +1,218 @@
+//! The tables of the report: histogram, budgets, concurrency, sources.
+
+use onepull::commands::analyze::{Budget, Concurrency, Replayed, Report};
+
+use super::about;
+use crate::cli::args::Detail;
+use crate::cli::human::{count, percent, printable, things};
+use crate::cli::render::classes::{Class, classes};
+use crate::cli::render::grid::{First, Grid};
+use crate::cli::render::wrap::wrap;
+use crate::cli::size::show;
+
+/// Objects by multiplicity in power-of-two classes. Bars are logarithmic: one object in a million
+/// is still seen.
+pub fn histogram(r: &Report, width: usize) -> Option<String> {
+    let classes = classes(&r.histogram);
+    let sum = |of: fn(&Class) -> u64| classes.iter().map(of).sum::<u64>();
+    let (references, hits) = (sum(|class| class.references), sum(|class| class.hits));
+    let most = classes.iter().map(|class| class.objects).max()?;
+    let objects = about(r, "objects".into());
+    let mut grid = Grid::new(First::Names, ["multiplicity", &objects, "references", "hits"])
+        .with_bars(&format!("{objects}, log scale"));
+    for class in &classes {
+        let cells = vec![
+            class.label(),
+            count(class.objects),
+            percent(part(class.references, references)),
+            percent(part(class.hits, hits)),
+        ];
+        grid.bar_row(cells, log_length(class.objects, most));
+    }
+    Some(grid.text(width))
+}
+
+/// The static oracle for caches of limited size; round sizes only, unless the detail is full.
+/// Budgets below the smallest object worth caching are left out.
+pub fn budgets(r: &Report, detail: Detail, width: usize) -> Option<String> {
+    let budgets: Vec<_> = r.budgets.iter().filter(|budget| budget.objects > 0).collect();
+    if budgets.is_empty() {
+        return None;
+    }
+    let mark = |words: &str| about(r, words.into());
+    let header = ["cache size", "of all bytes", &mark("hit rate"), &mark("byte hit rate"), &mark("objects")];
+    let mut grid = Grid::new(First::Numbers, header);
+    for budget in chosen(&budgets, detail) {
+        grid.row(vec![
+            show(budget.budget_bytes),
+            percent(budget.byte_share),
+            rate(budget.hit_rate),
+            rate(budget.byte_hit_rate),
+            count(budget.objects),
+        ]);
+    }
+    let title = "What the best fixed choice of objects reaches, by value density (k-1)/size:";
+    Some(titled(title, &grid, width))
+}
+
+/// What several workers lose that share a cache but not their plans.
+pub fn concurrency(r: &Report, width: usize) -> Option<String> {
+    let first = r.concurrency.first().filter(|_| r.duplicates > 0)?;
+    let replayed = r.concurrency.iter().any(|line| line.replayed.is_some());
+    let mark = |words: &str| about(r, words.into());
+    let (expected, reads) = (mark("expected"), mark("source"));
+    let mut header = vec![
+        "workers".to_owned(),
+        format!("{expected}\nhit rate"),
+        format!("{reads}\nreads"),
+        "times\nideal".into(),
+    ];
+    if replayed {
+        let replayed = mark("replayed");
+        header.extend([format!("{replayed}\nhit rate"), format!("{reads}\nreads")]);
+        header.push("once a task\nhit rate".into());
+    }
+    let mut grid = Grid::new(First::Numbers, header.iter().map(String::as_str));
+    for line in &r.concurrency {
+        let mut cells = expected_cells(line, r.objects);
+        if replayed {
+            cells.extend(line.replayed.map_or_else(|| vec![String::new(); 3], |of| replayed_cells(&of)));
+        }
+        grid.row(cells);
+    }
+    let mut ideal = vec!["any".into(), rate(r.oracle_hit_rate), count(r.objects), "1.00".into()];
+    ideal.resize(header.len(), String::new());
+    grid.row(ideal);
+    let tasks = things(first.tasks, "task", "tasks");
+    let title = format!("Workers that share a cache, {tasks}, each looking up when it starts:");
+    let foot = "any: by key affinity, single flight or grouping before fetching: the ceiling";
+    let once = "once a task: when every task reads an object once, however often it names it";
+    let mut text = titled(&title, &grid, width);
+    for line in [Some(foot), replayed.then_some(once)].into_iter().flatten() {
+        text += &lines(line, width);
+    }
+    Some(text)
+}
+
+/// The largest sources, and the rest of them in one line.
+pub fn sources(r: &Report, width: usize) -> Option<String> {
+    if r.sources.is_empty() {
+        return None;
+    }
+    let mark = |words: &str| about(r, words.into());
+    let sized = r.unique_bytes > 0;
+    let mut header =
+        vec!["source".to_owned(), mark("references"), "share".into(), mark("objects"), mark("mean k")];
+    header.extend(sized.then(|| mark("bytes")));
+    let mut grid = Grid::new(First::Names, header.iter().map(String::as_str));
+    let others = &r.other_sources;
+    let all = r.sources.iter().map(|source| source.references).sum::<u64>() + others.references;
+    let mut row = |name: String, references: u64, objects: u64, bytes: u64| {
+        let mean = format!("{:.2}", part(references, objects));
+        let mut cells = vec![name, count(references), percent(part(references, all)), count(objects), mean];
+        cells.extend(sized.then(|| show(bytes)));
+        grid.row(cells);
+    };
+    for source in &r.sources {
+        row(printable(&source.prefix).into_owned(), source.references, source.objects, source.bytes);
+    }
+    if others.sources > 0 {
+        let name = things(others.sources, "other source", "other sources");
+        row(name, others.references, others.objects, others.bytes);
+    }
+    Some(grid.text(width))
+}
+
+fn expected_cells(line: &Concurrency, objects: u64) -> Vec<String> {
+    let times = format!("{:.2}", part(line.source_reads, objects));
+    vec![count(line.workers), rate(line.hit_rate), count(line.source_reads), times]
+}
+
+fn replayed_cells(of: &Replayed) -> Vec<String> {
+    vec![rate(of.hit_rate), count(of.source_reads), rate(of.deduplicated_hit_rate)]
+}
+
+/// At most so many budgets are printed unless all are asked for.
+const BUDGETS: usize = 9;
+
+/// All of a few; of many those of a round size, the largest, and the last, which ends the curve.
+fn chosen<'a>(budgets: &[&'a Budget], detail: Detail) -> Vec<&'a Budget> {
+    if detail == Detail::Full || budgets.len() <= BUDGETS {
+        return budgets.to_vec();
+    }
+    let (last, others) = budgets.split_last().expect("there are more than a few");
+    let mut chosen: Vec<_> = others.iter().filter(|budget| is_round(budget.budget_bytes)).copied().collect();
+    if chosen.len() < BUDGETS / 2 {
+        chosen = others.iter().step_by(others.len().div_ceil(BUDGETS - 1)).copied().collect();
+    }
+    chosen.drain(..chosen.len().saturating_sub(BUDGETS - 1));
+    chosen.push(last);
+    chosen
+}
+
+/// 1, 2 or 5 times a power of ten.
+fn is_round(bytes: u64) -> bool {
+    let zeros = bytes.checked_ilog10().map_or(1, |digits| 10u64.pow(digits));
+    bytes.is_multiple_of(zeros) && matches!(bytes / zeros, 1 | 2 | 5)
+}
+
+/// The length of a bar of `n` where `most` has the longest: equal factors are equal steps, and 1
+/// is one step above nothing.
+fn log_length(n: u64, most: u64) -> f64 {
+    let steps = |n: u64| 1.0 + (n as f64).log2();
+    if n == 0 { 0.0 } else { steps(n) / steps(most) }
+}
+
+fn titled(title: &str, grid: &Grid, width: usize) -> String {
+    lines(title, width) + &grid.text(width)
+}
+
+fn lines(text: &str, width: usize) -> String {
+    wrap(text, width).into_iter().map(|line| line + "\n").collect()
+}
+
+fn part(n: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { n as f64 / all as f64 }
+}
+
+fn rate(value: f64) -> String {
+    format!("{value:.4}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budget(budget_bytes: u64) -> Budget {
+        Budget { budget_bytes, byte_share: 0.1, hit_rate: 0.1, byte_hit_rate: 0.1, objects: 1 }
+    }
+
+    fn sizes(budgets: &[u64], detail: Detail) -> Vec<u64> {
+        let budgets: Vec<_> = budgets.iter().map(|bytes| budget(*bytes)).collect();
+        chosen(&budgets.iter().collect::<Vec<_>>(), detail).iter().map(|budget| budget.budget_bytes).collect()
+    }
+
+    #[test]
+    fn of_many_budgets_the_round_ones_and_the_last_are_shown() {
+        let ladder: Vec<u64> =
+            [1, 10, 100].iter().flat_map(|scale| (1..=9).map(move |n| n * scale)).chain([1_234]).collect();
+        assert_eq!(sizes(&ladder, Detail::Usual), [2, 5, 10, 20, 50, 100, 200, 500, 1_234]);
+        assert_eq!(sizes(&ladder, Detail::Full), ladder);
+        assert_eq!(sizes(&[3, 7], Detail::Usual), [3, 7]);
+    }
+
+    #[test]
+    fn budgets_without_round_ones_are_thinned_out() {
+        let odd: Vec<u64> = (0..40).map(|n| 1_003 + n * 2).collect();
+        let shown = sizes(&odd, Detail::Usual);
+        assert!(shown.len() <= BUDGETS && shown.len() >= 5, "{shown:?}");
+        assert_eq!(shown.last(), odd.last());
+    }
+
+    #[test]
+    fn one_object_in_a_million_has_a_bar() {
+        assert_eq!(log_length(0, 1_000_000), 0.0);
+        assert!(log_length(1, 1_000_000) > 0.04);
+        assert_eq!(log_length(7, 7), 1.0);
+    }
+}

@@ -1,0 +1,110 @@
+//! What tests of this command have in common: objects of the fixture corpus, a source that counts,
+//! a monitor that remembers.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+use crate::corpus::{Base, Locator, SourcePath, Target, key};
+use crate::fault::Fault;
+use crate::monitor::{Monitor, Phase};
+use crate::source::local::Local;
+use crate::source::{Cost, Prepared, Request, Source};
+
+pub fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/corpus").canonicalize().unwrap()
+}
+
+pub fn object(path: &str, target: &Target) -> Box<[u8]> {
+    let mut canonical = Vec::new();
+    key::canonical(path.as_bytes(), target, &mut canonical);
+    canonical.into()
+}
+
+/// The objects that the image rows of the plain fixture manifest name.
+pub fn objects() -> Vec<Box<[u8]>> {
+    let folder = corpus().join("jsonl");
+    let base = Base::new(&folder).unwrap();
+    let mut objects = BTreeSet::new();
+    for line in std::fs::read_to_string(folder.join("part-00000.jsonl")).unwrap().lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        if row["modality"] != "image" || row["source_ref"].is_null() {
+            continue;
+        }
+        let text = row["source_ref"].as_str().map_or_else(|| row["source_ref"].to_string(), str::to_owned);
+        if let Ok(Some(locator)) = Locator::parse(&text) {
+            let mut canonical = Vec::new();
+            base.resolve(&locator, &mut canonical).unwrap();
+            objects.insert(canonical.into_boxed_slice());
+        }
+    }
+    objects.into_iter().collect()
+}
+
+pub fn pool(jobs: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(jobs).build().unwrap()
+}
+
+/// Local files, and how many results they gave.
+pub struct Counting {
+    local: Local,
+    pub results: AtomicU64,
+}
+
+impl Counting {
+    pub fn new() -> Counting {
+        Counting { local: Local::new(Vec::new()).unwrap(), results: AtomicU64::new(0) }
+    }
+}
+
+impl Source for Counting {
+    fn prepare(&self, path: &SourcePath, targets: &[Target]) -> Prepared {
+        let prepared = self.local.prepare(path, targets);
+        self.results.fetch_add(prepared.faults.len() as u64, Ordering::Relaxed);
+        prepared
+    }
+
+    fn perform(&self, request: &Request, deliver: &mut dyn FnMut(usize, Result<Bytes, Fault>)) -> Cost {
+        self.local.perform(request, &mut |target, result| {
+            self.results.fetch_add(1, Ordering::Relaxed);
+            deliver(target, result);
+        })
+    }
+}
+
+/// What a monitor was told.
+#[derive(Default)]
+pub struct Told {
+    pub totals: Mutex<Vec<(Phase, u64)>>,
+    pub done: AtomicU64,
+    pub problems: Mutex<Vec<String>>,
+    /// Once set, the run is to stop.
+    pub stop: AtomicBool,
+    /// After how many objects that happens by itself; 0: never.
+    pub stop_after: u64,
+}
+
+impl Monitor for Told {
+    fn start(&self, phase: Phase, total: u64) {
+        self.totals.lock().push((phase, total));
+    }
+
+    fn advance(&self, _: Phase, done: u64, _: u64) {
+        if self.done.fetch_add(done, Ordering::Relaxed) + done == self.stop_after {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn finish(&self, _: Phase) {}
+
+    fn problem(&self, message: &str) {
+        self.problems.lock().push(message.to_owned());
+    }
+
+    fn interrupted(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,127 @@
+//! What the rows of a corpus are.
+
+use std::collections::BTreeMap;
+
+use arrow_array::{Array, StringViewArray};
+
+use crate::fault::Class;
+
+/// Counts of rows; those of several threads add up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Lines that are no rows included.
+    pub rows: u64,
+    pub modalities: Modalities,
+    pub references: u64,
+    pub no_locator: u64,
+    pub already_present: u64,
+    /// Lines that are no rows.
+    pub bad_rows: u64,
+    pub bad_locators: BTreeMap<Class, u64>,
+    /// References by the number of the manifest.
+    pub by_manifest: BTreeMap<usize, u64>,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: &Tally) {
+        self.rows += other.rows;
+        self.modalities.add(&other.modalities);
+        self.references += other.references;
+        self.no_locator += other.no_locator;
+        self.already_present += other.already_present;
+        self.bad_rows += other.bad_rows;
+        for (class, count) in &other.bad_locators {
+            *self.bad_locators.entry(*class).or_default() += count;
+        }
+        for (manifest, count) in &other.by_manifest {
+            *self.by_manifest.entry(*manifest).or_default() += count;
+        }
+    }
+
+    /// Counts some references in the manifest at `input`.
+    pub fn references_in(&mut self, input: usize, count: u64) {
+        self.references += count;
+        *self.by_manifest.entry(input).or_default() += count;
+    }
+
+    pub fn bad_locator(&self) -> u64 {
+        self.bad_locators.values().sum()
+    }
+}
+
+/// Modalities that are told apart; a corpus has a handful, a wrong column any number.
+const MOST: usize = 100;
+/// What all further ones are counted as, and rows without modality.
+const OTHERS: &str = "(other)";
+const NONE: &str = "(none)";
+
+/// A text of up to 12 bytes lies in its view.
+const SHORT: u32 = 12;
+
+/// How many rows have which modality.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Modalities(BTreeMap<String, u64>);
+
+impl Modalities {
+    pub fn count(&mut self, column: &StringViewArray) {
+        // A handful of values at most, as a rule: a list is faster than a map.
+        let mut short: Vec<(u128, u64)> = Vec::new();
+        for (row, view) in column.views().iter().enumerate() {
+            if column.is_null(row) {
+                self.put(NONE, 1);
+            } else if *view as u32 > SHORT {
+                self.put(column.value(row), 1);
+            } else if let Some((_, count)) = short.iter_mut().find(|(known, _)| known == view) {
+                *count += 1;
+            } else if short.len() < MOST {
+                short.push((*view, 1));
+            } else {
+                self.put(column.value(row), 1);
+            }
+        }
+        for (view, count) in short {
+            let length = view as u32 as usize;
+            let text = view.to_le_bytes();
+            self.put(&String::from_utf8_lossy(&text[4..4 + length]), count);
+        }
+    }
+
+    pub fn into_map(self) -> BTreeMap<String, u64> {
+        self.0
+    }
+
+    fn put(&mut self, name: &str, count: u64) {
+        let known = self.0.len() < MOST || self.0.contains_key(name);
+        *self.0.entry(if known { name } else { OTHERS }.to_owned()).or_default() += count;
+    }
+
+    fn add(&mut self, other: &Modalities) {
+        other.0.iter().for_each(|(name, count)| self.put(name, *count));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modalities_are_counted_by_name_whatever_their_length() {
+        let names =
+            [Some("image"), None, Some("text"), Some("image"), Some("a rather long modality"), Some("")];
+        let mut modalities = Modalities::default();
+        modalities.count(&StringViewArray::from_iter(names));
+        let expected = [("(none)", 1), ("", 1), ("a rather long modality", 1), ("image", 2), ("text", 1)];
+        assert_eq!(modalities.into_map(), expected.map(|(name, count)| (name.to_owned(), count)).into());
+    }
+
+    #[test]
+    fn a_column_of_anything_does_not_fill_the_memory() {
+        let names: Vec<String> = (0..1_000).map(|n| format!("value {n}")).collect();
+        let mut modalities = Modalities::default();
+        modalities.count(&StringViewArray::from_iter_values(&names));
+        let map = modalities.into_map();
+        assert_eq!(map.len(), MOST + 1);
+        assert_eq!(map.values().sum::<u64>(), 1_000);
+        assert_eq!(map[OTHERS], 900);
+    }
+}

@@ -1,0 +1,218 @@
+//! Is a cache worth it here? Times sources beside a cache, by doing what a run would do.
+//!
+//! The times are those of this moment on this machine. An entry is read back right after it was
+//! written, so it comes from memory and not from the disk, and a source that was read lately does,
+//! too: `hit` is the least that a hit takes, and with sources of more bytes than the memory holds a
+//! second read of them costs what the first one did. Puts into an empty cache make their folders,
+//! which later ones find. Objects that lie far apart cost a request each, where a run joins
+//! neighbours: `source` is the most that a source takes, unless the sample is one of neighbours.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use parking_lot::Mutex;
+use tempfile::TempDir;
+
+use super::payloads;
+use super::report::Timings;
+use crate::cache::Cache;
+use crate::commands::break_even::Costs;
+use crate::monitor::Monitor;
+use crate::source::Source;
+
+/// Reads the objects of `sample`, distinct canonical bytes, from their sources, puts each into a
+/// cache of its own below `cache_dir` and hits it. Nothing of that stays on the disk. `references`
+/// and `objects` are those of the whole corpus.
+///
+/// Means are over the objects that were read, stored and found; with none, all are zero and no
+/// cache pays. Fails when interrupted, or when there is no place for a cache.
+pub fn probe(
+    source: &dyn Source,
+    sample: &[Box<[u8]>],
+    cache_dir: &Path,
+    references: u64,
+    objects: u64,
+    pool: &rayon::ThreadPool,
+    monitor: &dyn Monitor,
+) -> anyhow::Result<Timings> {
+    let folder = Folder::below(cache_dir).with_context(|| {
+        format!(
+            "cannot make a folder for the probe in {}; choose another place with --cache",
+            cache_dir.display()
+        )
+    })?;
+    let cache = Cache::open(folder.path())?;
+    let sums: Mutex<Sums> = Mutex::default();
+    let read = payloads::read(source, sample, pool, monitor, &|key, payload| {
+        let start = Instant::now();
+        let stored = cache.put(&key, &payload);
+        let put = start.elapsed();
+        let start = Instant::now();
+        let found = cache.get(&key).is_some();
+        let hit = start.elapsed();
+        match stored {
+            Ok(()) if found => sums.lock().add(payload.len() as u64, put, hit),
+            Ok(()) => monitor.problem("an entry of the probe's cache is not what was put there"),
+            Err(error) => monitor.problem(&format!("the probe's cache cannot keep an object: {error}")),
+        }
+    })?;
+    let sums = sums.into_inner();
+    let delivered = sample.len() as u64 - read.failed;
+    let mean = |time: Duration, count: u64| time.as_secs_f64() / count.max(1) as f64;
+    let costs = match sums.objects {
+        0 => Costs::default(),
+        timed => Costs {
+            source: mean(read.spent.time, delivered),
+            put: mean(sums.put, timed),
+            hit: mean(sums.hit, timed),
+        },
+    };
+    Ok(Timings {
+        objects: sums.objects,
+        failed: sample.len() as u64 - sums.objects,
+        bytes: sums.bytes,
+        source: costs.source,
+        put: costs.put,
+        hit: costs.hit,
+        cache_pays: costs.favour_a_cache(references, objects),
+    })
+}
+
+/// What the timed objects took together.
+#[derive(Default)]
+struct Sums {
+    objects: u64,
+    bytes: u64,
+    put: Duration,
+    hit: Duration,
+}
+
+impl Sums {
+    fn add(&mut self, bytes: u64, put: Duration, hit: Duration) {
+        self.objects += 1;
+        self.bytes += bytes;
+        self.put += put;
+        self.hit += hit;
+    }
+}
+
+/// A folder that goes away with this value, and with it those above that were made for it.
+struct Folder {
+    own: Option<TempDir>,
+    /// Innermost first.
+    made: Vec<PathBuf>,
+}
+
+impl Folder {
+    fn below(parent: &Path) -> std::io::Result<Folder> {
+        let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let made = parent.ancestors().take_while(missing).map(Path::to_owned).collect();
+        let mut folder = Folder { own: None, made };
+        fs::create_dir_all(parent)?;
+        folder.own = Some(tempfile::Builder::new().prefix("probe-").tempdir_in(parent)?);
+        Ok(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.own.as_ref().expect("made by `below`").path()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(self.own.take());
+        // One that others use by now is not empty and stays.
+        for folder in &self.made {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{Counting, Told, object, objects, pool};
+    use super::*;
+    use crate::corpus::Target;
+    use crate::monitor::{Interrupted, Phase};
+
+    fn is_empty(folder: &Path) -> bool {
+        fs::read_dir(folder).unwrap().next().is_none()
+    }
+
+    #[test]
+    fn each_object_is_read_once_and_timed_and_the_folders_are_gone_afterwards() {
+        let outside = tempfile::tempdir().unwrap();
+        let (sample, source, told) = (objects(), Counting::new(), Told::default());
+        let count = sample.len() as u64;
+        let cache_dir = outside.path().join("not/yet/there");
+        let timings = probe(&source, &sample, &cache_dir, 1000, 1, &pool(2), &told).unwrap();
+        assert_eq!((timings.objects, timings.failed), (count, 0), "{:?}", told.problems);
+        assert_eq!(source.results.into_inner(), count);
+        assert!(timings.bytes > 0);
+        for (what, seconds) in [("source", timings.source), ("put", timings.put), ("hit", timings.hit)] {
+            assert!(seconds > 0.0 && seconds < 10.0, "{what} {seconds}");
+        }
+        assert_eq!(*told.totals.lock(), [(Phase::Fetch, count)]);
+        assert_eq!(told.done.into_inner(), count);
+        assert!(is_empty(outside.path()));
+    }
+
+    #[test]
+    fn the_decision_is_that_of_the_measured_costs() {
+        let cache_dir = tempfile::tempdir().unwrap();
+        let probe = |references, objects_in_all| {
+            let sample = objects();
+            let source = Counting::new();
+            let told = Told::default();
+            probe(&source, &sample, cache_dir.path(), references, objects_in_all, &pool(1), &told).unwrap()
+        };
+        assert!(!probe(1000, 1000).cache_pays, "nothing recurs");
+        let timings = probe(1_000_000, 10);
+        let costs = Costs { source: timings.source, put: timings.put, hit: timings.hit };
+        assert_eq!(timings.cache_pays, costs.favour_a_cache(1_000_000, 10));
+        assert!(is_empty(cache_dir.path()));
+    }
+
+    #[test]
+    fn a_cache_that_is_there_stays_as_it_is() {
+        let cache_dir = tempfile::tempdir().unwrap();
+        drop(Cache::open(cache_dir.path()).unwrap());
+        let names = || {
+            let entries = walkdir::WalkDir::new(cache_dir.path()).sort_by_file_name();
+            entries.into_iter().map(|entry| entry.unwrap().into_path()).collect::<Vec<_>>()
+        };
+        let before = names();
+        probe(&Counting::new(), &objects(), cache_dir.path(), 9, 3, &pool(2), &Told::default()).unwrap();
+        assert_eq!(names(), before);
+    }
+
+    #[test]
+    fn a_sample_of_which_nothing_can_be_read_times_nothing() {
+        let cache_dir = tempfile::tempdir().unwrap();
+        let sample = [object("https://h/a", &Target::Whole), object("/no/such/file", &Target::Whole)];
+        let told = Told::default();
+        let timings = probe(&Counting::new(), &sample, cache_dir.path(), 1000, 1, &pool(1), &told).unwrap();
+        assert_eq!(timings, Timings { failed: 2, ..Timings::default() });
+        assert_eq!(told.problems.lock().len(), 2);
+    }
+
+    #[test]
+    fn an_interrupted_probe_leaves_nothing_behind() {
+        let outside = tempfile::tempdir().unwrap();
+        let cache_dir = outside.path().join("cache");
+        let told = Told { stop_after: 1, ..Told::default() };
+        let error = probe(&Counting::new(), &objects(), &cache_dir, 9, 3, &pool(1), &told).unwrap_err();
+        assert!(error.is::<Interrupted>());
+        assert!(is_empty(outside.path()));
+    }
+
+    #[test]
+    fn a_place_that_takes_no_folder_is_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let error =
+            probe(&Counting::new(), &objects(), file.path(), 9, 3, &pool(1), &Told::default()).unwrap_err();
+        assert!(error.to_string().contains(&file.path().display().to_string()), "{error}");
+    }
+}

@@ -1,0 +1,151 @@
+//! Reads the rows of all manifests on several threads.
+//!
+//! What becomes of the rows is up to a [`Collector`]. A manifest that cannot be read to its end
+//! counts for nothing: the others are then read again, by a new collector, without it.
+
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ScopedJoinHandle;
+
+use parking_lot::Mutex;
+
+use super::Unreadable;
+use crate::corpus::manifest::Manifest;
+use crate::corpus::read::{self, Outline, Piece};
+use crate::corpus::rows::{Columns, Rows};
+use crate::monitor::{Monitor, Phase};
+
+/// A manifest to read.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    pub manifest: &'a Manifest,
+    pub outline: &'a Outline,
+}
+
+/// Why rows were not taken.
+pub enum Stop {
+    /// The manifest is at fault: it is left out.
+    Manifest(anyhow::Error),
+    /// The run ends.
+    Run(anyhow::Error),
+}
+
+/// Takes rows in, from several threads.
+pub trait Collector: Sync {
+    /// What one thread keeps to itself.
+    type Worker<'a>
+    where
+        Self: 'a;
+
+    fn worker(&self) -> Self::Worker<'_>;
+
+    /// Takes some rows of the manifest at `input`. All rows of one piece come to one worker, in
+    /// order.
+    fn rows(&self, worker: &mut Self::Worker<'_>, input: usize, rows: &Rows) -> Result<(), Stop>;
+
+    /// A thread is done.
+    fn finish(&self, worker: Self::Worker<'_>) -> anyhow::Result<()>;
+}
+
+/// What was read.
+pub struct Scanned<C> {
+    pub collector: C,
+    /// By the number of the input, ascending.
+    pub unreadable: BTreeMap<usize, Unreadable>,
+}
+
+/// Reads all inputs with `jobs` threads. `collector` is called with the number of the reading,
+/// from 0, and makes an empty collector for it.
+///
+/// Fails when a collector stops the run, or the monitor does.
+pub fn scan<C: Collector>(
+    inputs: &[Input],
+    jobs: usize,
+    monitor: &dyn Monitor,
+    collector: impl Fn(usize) -> C,
+) -> anyhow::Result<Scanned<C>> {
+    let mut unreadable = BTreeMap::new();
+    for reading in 0.. {
+        let pass = Pass { inputs, monitor, collector: collector(reading), failed: Mutex::default() };
+        pass.run(jobs, |input| !unreadable.contains_key(&input))?;
+        let failed = pass.failed.into_inner();
+        if failed.is_empty() {
+            return Ok(Scanned { collector: pass.collector, unreadable });
+        }
+        let named = |(at, error): (usize, anyhow::Error)| {
+            let manifest: &Manifest = inputs[at].manifest;
+            (at, Unreadable::new(&manifest.path, &error))
+        };
+        unreadable.extend(failed.into_iter().map(named));
+    }
+    unreachable!("every reading leaves out one manifest more, or is the last");
+}
+
+/// One reading of all inputs.
+struct Pass<'a, C> {
+    inputs: &'a [Input<'a>],
+    monitor: &'a dyn Monitor,
+    collector: C,
+    failed: Mutex<BTreeMap<usize, anyhow::Error>>,
+}
+
+impl<C: Collector> Pass<'_, C> {
+    fn run(&self, jobs: usize, readable: impl Fn(usize) -> bool) -> anyhow::Result<()> {
+        let mut pieces: Vec<(usize, Piece, u64)> = Vec::new();
+        for (at, input) in self.inputs.iter().enumerate().filter(|(at, _)| readable(*at)) {
+            let count = input.outline.pieces.len() as u64;
+            for (nth, piece) in input.outline.pieces.iter().enumerate() {
+                let share = input.outline.bytes / count + u64::from(nth == 0) * (input.outline.bytes % count);
+                pieces.push((at, *piece, share));
+            }
+        }
+        self.monitor.start(Phase::Scan, pieces.iter().map(|(_, _, bytes)| bytes).sum());
+        let next = AtomicUsize::new(0);
+        let worker = || -> anyhow::Result<()> {
+            let mut worker = self.collector.worker();
+            while let Some((at, piece, bytes)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
+                // After an error the other threads need not begin another piece.
+                let stop = |_: &anyhow::Error| next.store(pieces.len(), Ordering::Relaxed);
+                self.piece(*at, *piece, &mut worker).inspect_err(stop)?;
+                self.monitor.advance(Phase::Scan, *bytes, 0);
+            }
+            self.collector.finish(worker)
+        };
+        std::thread::scope(|scope| {
+            let threads = jobs.min(pieces.len()).max(1);
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+            let join =
+                |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let ended: Vec<anyhow::Result<()>> = workers.into_iter().map(join).collect();
+            ended.into_iter().collect::<anyhow::Result<()>>()
+        })?;
+        self.monitor.finish(Phase::Scan);
+        Ok(())
+    }
+
+    /// Reads a piece of one input; what is wrong with the manifest is kept, other errors end the
+    /// run.
+    fn piece(&self, at: usize, piece: Piece, worker: &mut C::Worker<'_>) -> anyhow::Result<()> {
+        let Input { manifest, outline } = self.inputs[at];
+        let mut fatal = None;
+        let each = &mut |rows: Rows| {
+            let taken = self.monitor.check().map_err(Stop::Run);
+            match taken.and_then(|()| self.collector.rows(worker, at, &rows)) {
+                Ok(()) => Ok(()),
+                Err(Stop::Manifest(error)) => Err(error.context(manifest.path.display().to_string())),
+                Err(Stop::Run(error)) => {
+                    fatal = Some(error);
+                    Err(anyhow::anyhow!("stopped"))
+                }
+            }
+        };
+        let read = read::read(manifest, outline.kind, piece, Columns::References, each);
+        match (fatal, read) {
+            (Some(error), _) => return Err(error),
+            (None, Err(error)) => drop(self.failed.lock().entry(at).or_insert(error)),
+            (None, Ok(())) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! References become counts: how often each object is named, without keeping its name.
+//!
+//! Where [`super::Grouper`] keeps the canonical bytes that a fetch needs, an analysis needs three
+//! numbers of an object, and takes 32 bytes for it. Every reference is scattered by the top bits
+//! of its digest; a partition joins what comes in with a table of the objects it has seen, which
+//! is small enough for a core's cache. When the tables exceed the memory allowed, the largest are
+//! moved to one unnamed temporary file and joined at the end. The result is the same either way.
+
+mod partition;
+mod record;
+
+use std::io;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+use super::room::{Left, Room};
+use super::spill::Spill;
+use partition::Partition;
+use record::Record;
+pub use record::{Counted, Named, PARTITIONS};
+
+/// References that a thread collects for one partition before it takes the partition's lock:
+/// few enough that the buffers of all partitions stay in a core's cache.
+const BLOCK: usize = 32;
+
+/// Counts references from several threads.
+pub struct Counter {
+    partitions: Vec<Mutex<Partition>>,
+    room: Arc<Room>,
+    spill: Spill,
+}
+
+/// Adds references from one thread; what is buffered counts once it is finished.
+pub struct Inserter<'a> {
+    counter: &'a Counter,
+    buffers: Vec<Vec<Record>>,
+}
+
+/// What is known when all references are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Distinct texts of locators, told apart by 24 bits among those of one object: one in
+    /// 17 million further texts of an object is missed.
+    pub spellings: u64,
+    /// Bytes that went through the temporary file.
+    pub spilled_bytes: u64,
+}
+
+impl Counter {
+    /// Spills when `room` is passed.
+    pub fn new(room: Arc<Room>) -> Counter {
+        Counter {
+            partitions: (0..PARTITIONS).map(|_| Mutex::default()).collect(),
+            room,
+            spill: Spill::default(),
+        }
+    }
+
+    pub fn inserter(&self) -> Inserter<'_> {
+        Inserter { counter: self, buffers: (0..PARTITIONS).map(|_| Vec::with_capacity(BLOCK)).collect() }
+    }
+
+    /// Hands a block to its partition and empties it.
+    fn append(&self, partition: usize, block: &mut Vec<Record>) -> io::Result<()> {
+        let grown = self.partitions[partition].lock().append(block);
+        block.clear();
+        if grown > 0 && self.room.take(grown) == Left::None {
+            self.make_room()?;
+        }
+        Ok(())
+    }
+
+    /// Moves the largest partition to the temporary file.
+    fn make_room(&self) -> io::Result<()> {
+        let largest =
+            self.partitions.iter().max_by_key(|p| p.lock().resident()).expect("there are partitions");
+        let (records, freed) = largest.lock().take();
+        self.room.give_back(freed);
+        let stretch = self.spill.write(&[record::to_bytes(&records)])?;
+        largest.lock().spilled(stretch);
+        Ok(())
+    }
+
+    /// Sums the objects up with `jobs` threads: `empty` starts a sum, `add` takes a partition of the
+    /// objects in, in no order, and `join` adds one sum to another. `done` is called after each of
+    /// the [`PARTITIONS`] partitions; an error of it ends the counting and is returned.
+    ///
+    /// Fails when the temporary file cannot be read.
+    pub fn fold<S: Send, E: Send + From<io::Error>>(
+        self,
+        jobs: usize,
+        empty: impl Fn() -> S + Sync,
+        add: impl Fn(&mut S, Vec<Counted>) + Sync,
+        join: impl Fn(&mut S, S),
+        done: impl Fn() -> Result<(), E> + Sync,
+    ) -> Result<(S, Totals), E> {
+        let Counter { partitions, spill, room } = self;
+        let next = AtomicUsize::new(0);
+        let worker = || -> Result<(S, u64), E> {
+            let (mut sum, mut spellings) = (empty(), 0);
+            while let Some(partition) = partitions.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let partition = std::mem::take(&mut *partition.lock());
+                room.give_back(partition.resident());
+                let partition = partition.load(&spill)?;
+                spellings += partition.spellings();
+                add(&mut sum, partition.objects().collect());
+                done()?;
+            }
+            Ok((sum, spellings))
+        };
+        let parts = on_threads(jobs, worker);
+        let (mut sum, mut spellings) = (empty(), 0);
+        for part in parts {
+            let (part, more) = part?;
+            join(&mut sum, part);
+            spellings += more;
+        }
+        Ok((sum, Totals { spellings, spilled_bytes: spill.written() }))
+    }
+}
+
+/// What `work` returns on each of `jobs` threads.
+pub fn on_threads<T: Send>(jobs: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(&work)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
+impl Inserter<'_> {
+    /// Adds `count` references to one object.
+    ///
+    /// Fails when the temporary file cannot be written.
+    #[inline]
+    pub fn add(&mut self, named: &Named, count: u64) -> io::Result<()> {
+        let record = Record::of(named, count);
+        let partition = record.partition();
+        let buffer = &mut self.buffers[partition];
+        buffer.push(record);
+        if buffer.len() == BLOCK {
+            self.counter.append(partition, buffer)?;
+        }
+        Ok(())
+    }
+
+    /// Hands everything over. Fails when the temporary file could not be written.
+    pub fn finish(mut self) -> io::Result<()> {
+        for partition in 0..PARTITIONS {
+            self.counter.append(partition, &mut self.buffers[partition])?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

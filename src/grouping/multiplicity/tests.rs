@@ -1,0 +1,1 @@
+//! Counting against the naive model: a map from objects to counts.
