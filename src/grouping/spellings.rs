@@ -7,6 +7,7 @@
 mod shelf;
 
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
@@ -58,16 +59,19 @@ impl Spellings {
         passed: &mut Vec<Passed>,
     ) -> u64 {
         batch.sort();
-        let (mut start, mut counted) = (0, 0);
-        for (shelf, &end) in batch.ends.iter().enumerate() {
-            let end = end as usize;
-            if start == end {
-                continue;
-            }
-            let (texts, rows) = (&batch.sorted[start..end], &batch.rows[start..end]);
-            start = end;
+        let mut counted = 0;
+        let mut groups = batch.groups().map(|(shelf, group)| {
             let mut shelf = self.shelves[shelf].lock();
             let before = shelf.resident();
+            shelf.expect(&batch.sorted[group.clone()]);
+            (shelf, before, group)
+        });
+        // While one shelf is worked on, the memory of the next is on its way. Shelves are locked in
+        // ascending order, so no two threads can wait for each other.
+        let mut next = groups.next();
+        while let Some((mut shelf, before, group)) = next {
+            next = groups.next();
+            let (texts, rows) = (&batch.sorted[group.clone()], &batch.rows[group]);
             counted += shelf.count(
                 texts,
                 |nth| read(rows[nth].0, rows[nth].1),
@@ -83,6 +87,7 @@ impl Spellings {
                 room.take(after - before);
             }
         }
+        drop(groups);
         batch.texts.clear();
         counted
     }
@@ -127,6 +132,14 @@ impl Batch {
     /// Takes all texts out, in the order in which they came.
     pub fn drain(&mut self) -> impl Iterator<Item = (u128, u32)> + '_ {
         self.texts.drain(..)
+    }
+
+    /// The shelves that are asked for, ascending, and which of the sorted texts are for each.
+    fn groups(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+        let mut start = 0;
+        let ranges =
+            self.ends.iter().map(move |&end| std::mem::replace(&mut start, end as usize)..end as usize);
+        ranges.enumerate().filter(|(_, range)| !range.is_empty())
     }
 
     /// Orders the texts by shelf.

@@ -69,15 +69,6 @@ enum Key {
     FrameIndex,
 }
 
-/// Each key with the quote that ends it.
-const KEYS: [(&[u8], Key); 5] = [
-    (b"path\"", Key::Path),
-    (b"member\"", Key::Member),
-    (b"byte_offset\"", Key::ByteOffset),
-    (b"byte_size\"", Key::ByteSize),
-    (b"frame_index\"", Key::FrameIndex),
-];
-
 /// What is not read yet.
 struct Rest<'a> {
     text: &'a str,
@@ -109,12 +100,25 @@ impl<'a> Rest<'a> {
         (self.next()? == wanted).then_some(())
     }
 
+    /// A known key, with the quote that ends it.
     #[inline]
     fn key(&mut self) -> Option<Key> {
-        let bytes = self.bytes();
-        let (name, key) = KEYS.iter().find(|(name, _)| bytes.starts_with(name))?;
-        self.at += name.len();
-        Some(*key)
+        let (taken, key) = match self.bytes() {
+            [b'p', ..] => (self.take(b"path\""), Key::Path),
+            [b'm', ..] => (self.take(b"member\""), Key::Member),
+            [b'b', b'y', b't', b'e', b'_', b'o', ..] => (self.take(b"byte_offset\""), Key::ByteOffset),
+            [b'b', ..] => (self.take(b"byte_size\""), Key::ByteSize),
+            _ => (self.take(b"frame_index\""), Key::FrameIndex),
+        };
+        taken.then_some(key)
+    }
+
+    /// Takes `expected` if it comes next. Its length is known, so that this is one comparison.
+    #[inline]
+    fn take<const N: usize>(&mut self, expected: &[u8; N]) -> bool {
+        let is_next = self.bytes().first_chunk() == Some(expected);
+        self.at += if is_next { N } else { 0 };
+        is_next
     }
 
     /// A string without escapes, or null.
@@ -155,10 +159,7 @@ impl<'a> Rest<'a> {
     }
 
     fn null<T>(&mut self) -> Option<Option<T>> {
-        self.bytes().starts_with(b"null").then(|| {
-            self.at += 4;
-            None
-        })
+        self.take(b"null").then_some(None)
     }
 }
 

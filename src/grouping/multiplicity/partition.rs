@@ -26,7 +26,7 @@ impl Partition {
         if self.pending.capacity() == 0 {
             self.pending.reserve_exact(PENDING);
         }
-        if self.pending.len() + block.len() > PENDING {
+        if self.pending.len() + block.len() > PENDING.max(self.objects.len()) {
             self.absorb();
         }
         self.pending.extend_from_slice(block);
@@ -76,6 +76,7 @@ impl Partition {
 
     fn absorb(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
+        self.objects.reserve(pending.len(), Record::hash);
         pending.drain(..).for_each(|record| self.insert(record));
         self.pending = pending;
     }

@@ -1,8 +1,7 @@
 //! A hash table that is looked up for many texts at once.
 //!
-//! Most of a lookup is waiting for memory, so the slots of all texts are touched before the first
-//! is looked at: the waits then overlap. A lookup needs the text and the count; what the text
-//! means lies apart and is read only when the text is passed on.
+//! A lookup needs the text and the count; what the text means lies apart and is read only when the
+//! text is passed on.
 
 use super::super::multiplicity::Named;
 
@@ -70,7 +69,14 @@ impl Shelf {
         self.slots.capacity() * size_of::<Slot>() + self.meanings.capacity() * size_of::<Meaning>()
     }
 
-    /// Adds a reference to each of `texts`. `read` tells what the text at a position means, if it is
+    /// Makes ready for [`Shelf::count`] of these texts: most of a lookup is waiting for memory, which
+    /// can be asked for before it is needed.
+    pub fn expect(&mut self, texts: &[Text]) {
+        self.make_room(texts.len());
+        texts.iter().for_each(|text| prefetch(&self.slots[self.start(*text)]));
+    }
+
+    /// Adds a reference to each of `texts`, which were expected. `read` tells what the text at a position means, if it is
     /// not known; what it does not tell is not counted. `full` takes what has too many references. Returns how many were counted.
     pub fn count(
         &mut self,
@@ -79,9 +85,6 @@ impl Shelf {
         mut full: impl FnMut(Named, u64),
     ) -> u64 {
         let mut counted = 0;
-        self.make_room(texts.len());
-        let touched = texts.iter().fold(0, |sum, text| sum ^ self.slots[self.start(*text)].0 as u64);
-        std::hint::black_box(touched);
         for (nth, text) in texts.iter().enumerate() {
             match self.find(*text) {
                 Ok(at) => {
@@ -106,10 +109,12 @@ impl Shelf {
         counted
     }
 
-    /// All known texts that have references, and how many.
+    /// All known texts that have references, and how many, in the order in which they were met.
     pub fn passed(&self) -> impl Iterator<Item = (Named, u64)> + '_ {
-        let counted = self.slots.iter().filter(|slot| slot.count() > 0);
-        counted.map(|slot| (self.named(*slot), slot.count()))
+        // By way of a list, so that the meanings are read one after the other.
+        let mut slots = vec![Slot::default(); self.meanings.len()];
+        self.slots.iter().filter(|slot| slot.count() > 0).for_each(|slot| slots[slot.meaning()] = *slot);
+        slots.into_iter().filter(|slot| slot.count() > 0).map(|slot| (self.named(slot), slot.count()))
     }
 
     /// The slot of a text, or the free one where it belongs.
@@ -164,6 +169,19 @@ impl Shelf {
             spelling: slot.0 as u64,
         }
     }
+}
+
+/// Asks for the memory of `slot` without waiting for it.
+#[inline]
+fn prefetch(slot: &Slot) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(slot).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = slot;
 }
 
 impl Meaning {
