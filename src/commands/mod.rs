@@ -6,6 +6,7 @@ mod manifests;
 pub mod materialize;
 mod obtain;
 mod scan;
+pub mod table;
 mod unreadable;
 
 pub use unreadable::Unreadable;

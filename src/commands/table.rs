@@ -1,0 +1,240 @@
+//! The multiplicity table as a file: what `analyze --save` writes and `size --from` reads.
+//!
+//! ```text
+//! 16  magic and version
+//!  n  lots, by ascending digest; a lot is the number of its objects and the objects; 0 ends them
+//!     an object: digest minus the digest before it in the lot; references; bytes + 1, or 0 where
+//!     they are unknown
+//! 32  BLAKE3 of all that
+//! ```
+//!
+//! All numbers have seven bits a byte, the lowest first. An object takes about 11 bytes. A file is
+//! complete and as it was written, or it is refused.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use parking_lot::Mutex;
+
+use crate::publish::Draft;
+
+/// The last byte is the version.
+const MAGIC: [u8; 16] = *b"onepull counts\0\x01";
+
+/// One object of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The first 64 bits of [`crate::corpus::key::digest`].
+    pub digest: u64,
+    /// References, at least 1.
+    pub count: u64,
+    /// Bytes, where they are known.
+    pub size: Option<u64>,
+}
+
+/// A table that is being written, by several threads.
+pub struct Writer {
+    file: PathBuf,
+    state: Mutex<State>,
+}
+
+struct State {
+    draft: Draft,
+    hasher: blake3::Hasher,
+    /// The lot that is written next, and those that came too early.
+    next: usize,
+    early: BTreeMap<usize, Vec<u8>>,
+}
+
+impl Writer {
+    /// Starts a table that will be `file`. Fails when nothing can be written beside it.
+    pub fn create(file: &Path) -> anyhow::Result<Writer> {
+        let context = || format!("writing {}", file.display());
+        let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        let draft = Draft::create(folder, ".onepull-table-").with_context(context)?;
+        let state = State { draft, hasher: blake3::Hasher::new(), next: 0, early: BTreeMap::new() };
+        let writer = Writer { file: file.to_owned(), state: Mutex::new(state) };
+        writer.state.lock().put(&MAGIC).with_context(context)?;
+        Ok(writer)
+    }
+
+    /// Adds lot number `lot`. Lots come in any order, from 0 on, each once; the digests of one are
+    /// above those of the lot before it, and ascend.
+    pub fn add(&self, lot: usize, rows: &[Row]) -> io::Result<()> {
+        let bytes = encode(rows);
+        let mut state = self.state.lock();
+        state.early.insert(lot, bytes);
+        loop {
+            let next = state.next;
+            let Some(bytes) = state.early.remove(&next) else { return Ok(()) };
+            state.put(&bytes)?;
+            state.next += 1;
+        }
+    }
+
+    /// Gives the table its name, in place of whatever had it.
+    pub fn finish(self) -> anyhow::Result<()> {
+        let Writer { file, state } = self;
+        let State { mut draft, mut hasher, .. } = state.into_inner();
+        let end = [0];
+        hasher.update(&end);
+        let checksum = hasher.finalize();
+        let written = draft.file().write_all(&end).and_then(|()| draft.file().write_all(checksum.as_bytes()));
+        written.and_then(|()| draft.commit(&file)).with_context(|| format!("writing {}", file.display()))
+    }
+}
+
+impl State {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hasher.update(bytes);
+        self.draft.file().write_all(bytes)
+    }
+}
+
+/// Hands all rows of `file` over, in their order.
+///
+/// Fails when the file cannot be read, is no table, is one of another version, or is damaged.
+pub fn read(file: &Path, each: impl FnMut(Row)) -> anyhow::Result<()> {
+    let context = || file.display().to_string();
+    let bytes = fs::read(file).with_context(context)?;
+    check(&bytes).and_then(|lots| decode(lots, each).context("the table is damaged")).with_context(context)
+}
+
+/// The lots of a table that is whole.
+fn check(bytes: &[u8]) -> anyhow::Result<&[u8]> {
+    let (magic, version) = MAGIC.split_at(MAGIC.len() - 1);
+    ensure!(
+        bytes.starts_with(magic),
+        "it is no table of multiplicities; `onepull analyze --save FILE` makes one"
+    );
+    ensure!(
+        bytes.get(magic.len()) == version.first(),
+        "it was written by another version of onepull; make it again with `onepull analyze --save FILE`"
+    );
+    let (content, checksum) =
+        bytes.split_last_chunk::<{ blake3::OUT_LEN }>().context("the table is cut off")?;
+    ensure!(blake3::hash(content) == *checksum, "the table is damaged or cut off: its checksum is wrong");
+    content.get(MAGIC.len()..).context("the table is cut off")
+}
+
+fn encode(rows: &[Row]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(rows.len() * 12 + 10);
+    // An empty lot would look like the end.
+    if !rows.is_empty() {
+        put(&mut bytes, rows.len() as u64);
+    }
+    let mut before = 0;
+    for row in rows {
+        put(&mut bytes, row.digest - before);
+        put(&mut bytes, row.count);
+        // A size of 2^64 - 1 is no file's.
+        put(&mut bytes, row.size.map_or(0, |size| size.saturating_add(1)));
+        before = row.digest;
+    }
+    bytes
+}
+
+/// `None`: it is no sequence of lots.
+fn decode(mut bytes: &[u8], mut each: impl FnMut(Row)) -> Option<()> {
+    loop {
+        let rows = get(&mut bytes)?;
+        if rows == 0 {
+            return bytes.is_empty().then_some(());
+        }
+        let mut digest = 0u64;
+        for _ in 0..rows {
+            digest = digest.checked_add(get(&mut bytes)?)?;
+            let (count, size) = (get(&mut bytes)?, get(&mut bytes)?);
+            each(Row { digest, count, size: size.checked_sub(1) });
+        }
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number > 0x7f {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn get(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Vec<Row> {
+        let row = |digest, count, size| Row { digest, count, size };
+        vec![
+            row(0, 1, None),
+            row(5, 127, Some(0)),
+            row(5, 128, Some(127)),
+            row(1 << 40, u64::MAX, Some(1 << 50)),
+            row(u64::MAX, 3, Some(u64::MAX - 1)),
+        ]
+    }
+
+    fn written(folder: &Path) -> PathBuf {
+        let file = folder.join("table");
+        let writer = Writer::create(&file).unwrap();
+        writer.add(2, &rows()[3..]).unwrap();
+        writer.add(1, &[]).unwrap();
+        writer.add(0, &rows()[..3]).unwrap();
+        writer.finish().unwrap();
+        file
+    }
+
+    fn all(file: &Path) -> anyhow::Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        read(file, |row| rows.push(row)).map(|()| rows)
+    }
+
+    #[test]
+    fn a_table_reads_as_it_was_written_in_whatever_order_its_lots_came() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(all(&written(folder.path())).unwrap(), rows());
+        Writer::create(&folder.path().join("empty")).unwrap().finish().unwrap();
+        assert_eq!(all(&folder.path().join("empty")).unwrap(), []);
+    }
+
+    #[test]
+    fn a_table_that_is_not_whole_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = written(folder.path());
+        let bytes = fs::read(&file).unwrap();
+        for length in 0..bytes.len() {
+            fs::write(&file, &bytes[..length]).unwrap();
+            assert!(all(&file).is_err(), "{length} bytes of {}", bytes.len());
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            fs::write(&file, &damaged).unwrap();
+            assert!(all(&file).is_err(), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_table_is_told_how_to_make_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x");
+        fs::write(&file, "{\"references\":1}").unwrap();
+        let error = format!("{:#}", all(&file).unwrap_err());
+        assert!(error.contains("x: it is no table") && error.contains("analyze --save"), "{error}");
+    }
+}
