@@ -12,17 +12,23 @@
 //!     shards ◄──write, in manifest order──  cache  ◄──verify, store──  fetch ┘
 //! ```
 //!
+//! `analyze` stops after the counts: how often objects recur, what a cache could make of that, and
+//! what is lost when several workers share one. It reads payloads only where it is asked to compare
+//! or to time some.
+//!
 //! # Words
 //!
 //! A *manifest* is a file of *rows*: text blocks and images of *samples*. A row's *locator* says
 //! where its payload is. A row that needs a payload is a *reference*; one distinct payload is an
-//! *object*, named by its *key*. An object in the cache is an *entry*. Output files are *shards*.
+//! *object*, named by its *key*; the number of its references is its *multiplicity*. An object in
+//! the cache is an *entry*. Output files are *shards*.
 //!
 //! # Where things are
 //!
 //! | module | noun |
 //! |---|---|
 //! | [`commands`] | what a user asks for: options in, report out, no printing |
+//! | [`analysis`] | what multiplicities and sizes mean for caches, workers and samples; pure |
 //! | [`grouping`] | references become objects with counts, in bounded memory |
 //! | [`source`] | where bytes come from: files, members of archives, byte ranges |
 //! | [`plan`] | what to fetch, in which order, in how many requests; pure |

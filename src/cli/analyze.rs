@@ -21,6 +21,13 @@ use super::{machine, output};
 /// The command, as it is typed.
 const NAME: &str = "analyze";
 
+/// What an interrupted run leaves behind.
+pub const INTERRUPTED: &str = "there is no report, the same command starts again";
+
+/// The same flag as that of other commands, but little use of it.
+const CACHE_HELP: &str =
+    "Folder in which --probe has its cache while it runs [default: onepull below the user's cache folder]";
+
 pub const EXAMPLES: &str = "\
 Examples:
   Is a cache worth it? How often images recur, and the best hit rate that any cache can have:
@@ -45,6 +52,7 @@ Examples:
 /// histogram, the ceiling (the hit rate that no cache can pass: every object is read once), what
 /// a cache of limited size reaches, and what is lost when several workers share a cache.
 #[derive(Debug, Args)]
+#[command(mut_arg("cache", |flag| flag.help_heading("Payloads").help(CACHE_HELP).long_help(CACHE_HELP)))]
 pub struct Flags {
     /// Manifests: Parquet or JSONL files, or folders of them
     ///
@@ -60,15 +68,19 @@ pub struct Flags {
     #[arg(long, help_heading = "Counting", value_name = "SHARE", value_parser = parse_share)]
     sample: Option<Share>,
 
-    /// Another number, another sample
+    /// Which sample: another number chooses other objects
     #[arg(long, help_heading = "Counting", value_name = "N", default_value_t = 0, requires = "sample")]
     seed: u64,
 
-    /// Sources (hosts, buckets, folders) to list one by one
+    /// Sources (hosts, buckets, folders) to list, most references first
     #[arg(long, help_heading = "Counting", value_name = "N", default_value_t = 10)]
     by_source: usize,
 
-    /// Tasks that run at the same time, each number with a line of its own
+    /// Numbers of workers to tell the hit rate for, when they share a cache
+    ///
+    /// A worker takes one task after another. A task looks up all its references in the cache when
+    /// it starts, and stores what it had to read when it ends: it does not find what tasks that run
+    /// beside it are reading.
     #[arg(
         long,
         help_heading = "Concurrency",
@@ -83,19 +95,24 @@ pub struct Flags {
     #[arg(long, help_heading = "Concurrency", value_name = "N", value_parser = parse_positive)]
     tasks: Option<u64>,
 
-    /// Replay the references as they lie in the manifests, beside the formula
+    /// Replay the tasks over the references as they lie, beside the formula
     ///
-    /// The formula assumes that the references of an object lie anywhere. Where they lie close
+    /// The formula takes the references of an object to lie anywhere. Where they lie close
     /// together, in one manifest or in neighbours, a replay tells what that changes. Its tasks are
-    /// the manifests.
+    /// the manifests, in the order of their paths.
     #[arg(long, help_heading = "Concurrency", conflicts_with_all = ["sample", "tasks"])]
     simulate: bool,
 
-    /// Read N objects and tell how many of them have the same bytes
+    /// Read N objects and tell how many of them have the bytes of another one
+    ///
+    /// Duplicates that locators do not show: copies under several names.
     #[arg(long, help_heading = "Payloads", value_name = "N", default_value_t = 0)]
     content_sample: usize,
 
-    /// Time some reads of the sources, and the same payloads through a cache
+    /// Read some objects and time it, and the same payloads through a cache
+    ///
+    /// Tells whether a cache pays for these sources, or costs more than it saves. Its entries are
+    /// removed again.
     #[arg(long, help_heading = "Payloads")]
     probe: bool,
 

@@ -13,13 +13,15 @@ use super::{analyze, machine, materialize, size};
 /// Less memory than this is not worth a promise.
 const LEAST_MEMORY: u64 = 16_000_000;
 
+const MORE: &str = "`onepull COMMAND --help` explains a command and shows examples.";
+
 const EXIT_CODES: &str = "\
 Exit codes:
     0  everything accounted for
     1  failed
     2  the command line is wrong
     3  finished, but with more errors than allowed, or with a manifest that could not be read
-  130  interrupted; the same command goes on where this one stopped";
+  130  interrupted; materialize goes on where it stopped when it is given again";
 
 /// Materializes multimodal corpora: reads every distinct payload from its source exactly once.
 #[derive(Debug, Parser)]
@@ -29,7 +31,8 @@ Exit codes:
     max_term_width = 100,
     subcommand_required = true,
     arg_required_else_help = true,
-    after_long_help = EXIT_CODES
+    after_help = MORE,
+    after_long_help = format!("{MORE}\n\n{EXIT_CODES}")
 )]
 pub struct Cli {
     #[command(subcommand)]

@@ -29,13 +29,14 @@ impl From<Exit> for ExitCode {
 }
 
 /// Says on stderr why a command has no report, and gives the code for it.
-pub fn explain(error: &anyhow::Error) -> Exit {
+/// `interrupted`: what an interruption leaves behind.
+pub fn explain(error: &anyhow::Error, interrupted: &str) -> Exit {
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
         // A stderr that is gone takes no complaint either.
         let _ = usage.print();
         return Exit::Usage;
     }
-    let (exit, message) = ending(error);
+    let (exit, message) = ending(error, interrupted);
     say(&message);
     exit
 }
@@ -55,10 +56,9 @@ pub fn judge(
     if reasons.is_empty() { Exit::Complete } else { Exit::Incomplete }
 }
 
-fn ending(error: &anyhow::Error) -> (Exit, String) {
+fn ending(error: &anyhow::Error, interrupted: &str) -> (Exit, String) {
     if error.chain().any(|cause| cause.is::<Interrupted>()) {
-        let message = "interrupted: what is finished stays, the same command goes on from here";
-        (Exit::Interrupted, message.into())
+        (Exit::Interrupted, format!("interrupted: {interrupted}"))
     } else {
         (Exit::Failed, format!("error: {error:#}"))
     }
@@ -142,12 +142,12 @@ mod tests {
     #[test]
     fn an_interruption_is_found_anywhere_in_the_chain() {
         let error = Err::<(), _>(Interrupted).context("fetching").context("materializing").unwrap_err();
-        assert_eq!(ending(&error).0, Exit::Interrupted);
+        assert_eq!(ending(&error, "all is lost"), (Exit::Interrupted, "interrupted: all is lost".into()));
     }
 
     #[test]
     fn a_failure_is_told_once_as_a_chain() {
         let error = anyhow!("disk on fire").context("writing a.tar");
-        assert_eq!(ending(&error), (Exit::Failed, "error: writing a.tar: disk on fire".into()));
+        assert_eq!(ending(&error, ""), (Exit::Failed, "error: writing a.tar: disk on fire".into()));
     }
 }

@@ -2,20 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::size;
+pub use onepull::commands::wording::count;
 
-/// `1,582,193,028`.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
+use super::size;
 
 /// `1 manifest`, `1,963 objects`.
 pub fn things(n: u64, one: &str, many: &str) -> String {
@@ -93,14 +82,6 @@ fn per_second(n: u64, seconds: f64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_have_thousands_separators() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(21_604), "21,604");
-        assert_eq!(count(1_582_193_028), "1,582,193,028");
-    }
 
     #[test]
     fn times_carry_the_unit_that_fits() {

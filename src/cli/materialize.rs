@@ -19,6 +19,9 @@ use super::{machine, output, render, size};
 /// The command, as it is typed.
 const NAME: &str = "materialize";
 
+/// What an interrupted run leaves behind.
+pub const INTERRUPTED: &str = "what is finished stays, the same command goes on from here";
+
 pub const EXAMPLES: &str = "\
 Examples:
   Fill in the images of a folder of JSONL manifests, as WebDataset shards:

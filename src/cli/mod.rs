@@ -33,9 +33,9 @@ pub fn run() -> ExitCode {
             print_panic(panic);
         }
     }));
-    let result = match args::Cli::parse().command {
-        args::Command::Materialize(flags) => materialize::run(&flags),
-        args::Command::Analyze(flags) => analyze::run(&flags),
+    let (result, interrupted) = match args::Cli::parse().command {
+        args::Command::Materialize(flags) => (materialize::run(&flags), materialize::INTERRUPTED),
+        args::Command::Analyze(flags) => (analyze::run(&flags), analyze::INTERRUPTED),
     };
-    result.unwrap_or_else(|error| exit::explain(&error)).into()
+    result.unwrap_or_else(|error| exit::explain(&error, interrupted)).into()
 }

@@ -23,11 +23,14 @@ impl Snapshot {
     /// `1,204 of 1,963 objects, 48.7 MB, 4.9 MB/s, 6 s left`.
     pub fn underway(&self) -> String {
         let position = match self.phase {
-            Phase::Scan => format!("{} of {}", size::show(self.done), size::show(self.total)),
-            Phase::Group => format!("{} %", self.percent()),
-            phase => format!("{} of {} {}", human::count(self.done), human::count(self.total), unit(phase)),
+            Phase::Scan => Some(format!("{} of {}", size::show(self.done), size::show(self.total))),
+            // Parts of the tables: their percentage stands beside the sentence.
+            Phase::Group => None,
+            phase => {
+                Some(format!("{} of {} {}", human::count(self.done), human::count(self.total), unit(phase)))
+            }
         };
-        let mut parts = vec![position];
+        let mut parts = Vec::from_iter(position);
         parts.extend(self.moved());
         parts.extend(self.rate());
         parts.extend(self.left().map(|left| format!("{} left", human::about(left))));

@@ -8,5 +8,6 @@ mod obtain;
 mod scan;
 pub mod table;
 mod unreadable;
+pub mod wording;
 
 pub use unreadable::Unreadable;

@@ -44,11 +44,10 @@ fn short_help_is_short() {
 #[test]
 fn help_of_analyze_teaches_by_headings_and_examples() {
     let mut assert = analyze(&["--help"]).assert().code(0).stderr("");
-    for part in
-        ["Counting:", "Concurrency:", "Payloads:", "Cache:", "Plot:", "Errors:", "Machine and report:"]
-            .iter()
-            .chain(&["Examples:", "Exit codes:", "[default: 1,4,16,64,256]", "--sample 1/180"])
-    {
+    let headings = ["Counting:", "Concurrency:", "Payloads:", "Plot:", "Errors:", "Machine and report:"];
+    let parts =
+        ["Examples:", "Exit codes:", "[default: 1,4,16,64,256]", "--sample 1/180", "--probe has its cache"];
+    for part in headings.iter().chain(&parts) {
         assert = assert.stdout(contains(*part));
     }
 }

@@ -25,7 +25,7 @@ fn done(r: &Report, output: Option<&Path>, detail: Detail) -> String {
         count(r.rows_in),
         format!("in = {} out + {} dropped", count(r.rows_out), count(r.rows_dropped)),
     );
-    image_rows(&mut t, r.references, r.no_locator, r.bad_locator, r.already_present);
+    image_rows(&mut t, "   ", r.references, r.no_locator, r.bad_locator, r.already_present);
     t.row(
         "references",
         count(r.references),
@@ -97,7 +97,7 @@ fn planned(p: &PlanReport) -> String {
         count(p.rows_in),
         format!("in {}; nothing is fetched or written", things(p.manifests, "manifest", "manifests")),
     );
-    image_rows(&mut t, p.references, p.no_locator, p.bad_locator, p.already_present);
+    image_rows(&mut t, "   ", p.references, p.no_locator, p.bad_locator, p.already_present);
     t.row(
         "references",
         count(p.references),

@@ -18,14 +18,15 @@ use onepull::commands::Unreadable;
 use super::human::{count, printable, seconds, things};
 use table::Table;
 
-/// Says nothing where every image row without payload is a reference.
-fn image_rows(t: &mut Table, references: u64, no_locator: u64, bad_locator: u64, present: u64) {
+/// Says nothing where every image row without payload is a reference. The sum starts below that of
+/// the other lines, `indent` away from the numbers.
+fn image_rows(t: &mut Table, indent: &str, references: u64, no_locator: u64, bad_locator: u64, present: u64) {
     if no_locator + bad_locator + present > 0 {
         t.row(
             "image rows",
             count(references + no_locator + bad_locator + present),
             format!(
-                "   = {}{}{}{}",
+                "{indent}= {}{}{}{}",
                 things(references, "reference", "references"),
                 term(no_locator, "without locator"),
                 term(bad_locator, "with a bad locator"),
@@ -70,6 +71,24 @@ fn ratio(value: f64) -> String {
     format!("{value:.6}")
 }
 
+/// `71.07 %`: a hit rate; what is almost none or almost all is not rounded to it.
+fn hit_rate(value: f64) -> String {
+    match value * 100.0 {
+        p if p > 0.0 && p < 0.005 => "<0.01 %".into(),
+        p if (99.995..100.0).contains(&p) => ">99.99 %".into(),
+        p => format!("{p:.2} %"),
+    }
+}
+
+/// `4.43`, `1,668.00`: a factor or a mean.
+fn decimal(value: f64, decimals: usize) -> String {
+    let digits = format!("{value:.decimals$}");
+    match digits.split_once('.') {
+        Some((whole, rest)) => whole.parse().map_or(digits.clone(), |n| format!("{}.{rest}", count(n))),
+        None => digits,
+    }
+}
+
 /// ` + 12 what`, or nothing for zero: a summand that is usually absent.
 fn term(n: u64, what: &str) -> String {
     if n == 0 { String::new() } else { format!(" + {} {what}", count(n)) }
@@ -78,4 +97,29 @@ fn term(n: u64, what: &str) -> String {
 /// `, 12 what`, or nothing for zero.
 fn and(n: u64, what: &str) -> String {
     if n == 0 { String::new() } else { format!(", {} {what}", count(n)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hit_rates_are_not_rounded_to_nothing_or_all() {
+        for (value, text) in [
+            (0.0, "0.00 %"),
+            (0.000_04, "<0.01 %"),
+            (0.710_685, "71.07 %"),
+            (0.999_94, "99.99 %"),
+            (0.999_96, ">99.99 %"),
+            (1.0, "100.00 %"),
+        ] {
+            assert_eq!(hit_rate(value), text);
+        }
+    }
+
+    #[test]
+    fn factors_have_thousands_separators() {
+        assert_eq!(decimal(1.998_002, 3), "1.998");
+        assert_eq!(decimal(1_668.0, 2), "1,668.00");
+    }
 }

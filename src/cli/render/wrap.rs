@@ -12,7 +12,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let (mut line, mut columns) = (String::new(), 0);
     // Runs of blanks inside a line are kept: they align what is in it.
-    for piece in text.split_inclusive(' ') {
+    for piece in pieces(text) {
         let word = piece.trim_end_matches(' ').width();
         if columns + word > width && line.trim() != "" {
             lines.push(line.trim_end().to_owned());
@@ -27,6 +27,25 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     }
     lines.push(line.trim_end().to_owned());
     lines
+}
+
+/// What follows a number and is not parted from it.
+const UNITS: [&str; 13] = ["%", "B", "kB", "MB", "GB", "TB", "PB", "EB", "us", "ms", "s", "min", "h"];
+
+/// Words with the blanks after them; a number and its unit are one word.
+fn pieces(text: &str) -> Vec<&str> {
+    let (mut pieces, mut start, mut end) = (Vec::new(), 0, 0);
+    for piece in text.split_inclusive(' ') {
+        let is_unit = UNITS.contains(&piece.trim_end_matches([' ', ',', ';', '.', ':', ')']));
+        let after_number = text[..end].trim_end_matches(' ').ends_with(|c: char| c.is_ascii_digit());
+        if end > start && !(is_unit && after_number) {
+            pieces.push(&text[start..end]);
+            start = end;
+        }
+        end += piece.len();
+    }
+    pieces.push(&text[start..end]);
+    pieces
 }
 
 /// A longer word with a colon is no label: it may be a path.
@@ -58,6 +77,13 @@ mod tests {
         assert_eq!(wrap("one two three", 8), ["one two", "three"]);
         assert_eq!(wrap("note: one two three", 10), ["note: one", "      two", "      three"]);
         assert_eq!(wrap("  = one two", 8), ["  = one", "    two"]);
+    }
+
+    #[test]
+    fn a_number_is_not_parted_from_its_unit() {
+        assert_eq!(wrap("about 71.1 % of it", 10), ["about", "71.1 % of", "it"]);
+        assert_eq!(wrap("takes 3 MB, 5 us more", 9), ["takes", "3 MB,", "5 us more"]);
+        assert_eq!(wrap("size MB of 3 sources", 8), ["size MB", "of 3", "sources"]);
     }
 
     #[test]

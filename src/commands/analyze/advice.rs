@@ -1,6 +1,7 @@
 //! What the numbers mean for somebody who thinks of buying a cache, in plain sentences.
 
 use super::report::Report;
+use crate::commands::wording::count;
 
 /// Further texts of locators, as a share of the objects, from which on it is worth a word.
 const MANY_SPELLINGS: f64 = 0.01;
@@ -36,8 +37,8 @@ fn spellings(report: &Report) -> Option<String> {
         format!(
             "{} locators are spelt in {} ways: a tool that groups by their text would read {:.2} times as many \
              objects",
-            report.objects,
-            report.spellings,
+            count(report.objects),
+            count(report.spellings),
             report.spellings as f64 / report.objects as f64
         )
     })
@@ -51,7 +52,7 @@ fn sizes(report: &Report) -> Option<String> {
             "no locator says a size (`byte_size`): bytes and hit rates of limited caches are unknown".into(),
         ),
         _ => Some(format!(
-            "{percent:.1} % of the objects do not say their size: bytes and hit rates of limited caches leave them out"
+            "{percent:.2} % of the objects do not say their size: bytes and hit rates of limited caches leave them out"
         )),
     }
 }
@@ -60,8 +61,10 @@ fn content(report: &Report) -> Option<String> {
     let content = report.content.as_ref().filter(|content| content.equal > 0)?;
     let read = content.objects - content.failed;
     Some(format!(
-        "{} of {read} payloads are the bytes of another locator's: duplicates that grouping by locator cannot see",
-        content.equal
+        "{} of {} objects that were compared have the bytes of another one: duplicates that grouping by locator \
+         cannot see",
+        count(content.equal),
+        count(read)
     ))
 }
 
@@ -82,15 +85,18 @@ fn timing(report: &Report) -> Option<String> {
 const MUCH_LOST: f64 = 0.05;
 
 fn concurrency(report: &Report) -> Option<String> {
-    let lines = report.concurrency.iter().map(|line| {
+    // With as many workers as tasks, nothing is published before the last one looks.
+    let some_wait = report.concurrency.iter().filter(|line| line.workers < line.tasks);
+    let lines = some_wait.map(|line| {
         let measured = line.replayed.map(|replayed| (replayed.hit_rate, replayed.source_reads));
         (line.workers, measured.unwrap_or((line.hit_rate, line.source_reads)))
     });
     let (workers, (hit_rate, reads)) = lines.max_by_key(|(workers, _)| *workers)?;
     (report.oracle_hit_rate - hit_rate > MUCH_LOST && report.objects > 0).then(|| {
         format!(
-            "{workers} workers that share a cache as they go reach {:.1} % in place of {:.1} %, {:.1} times the source \
+            "{} workers that share a cache as they go reach {:.1} % in place of {:.1} %, {:.1} times the source \
              reads; grouping first (`onepull materialize`) reaches the ceiling at any number of them",
+            count(workers),
             100.0 * hit_rate,
             100.0 * report.oracle_hit_rate,
             reads as f64 / report.objects as f64

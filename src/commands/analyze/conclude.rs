@@ -25,6 +25,7 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
         Some(sample) => sample.estimates.objects.value.round() as u64,
         None => summary.objects(),
     };
+    let oracle_hit_rate = sample.as_ref().map_or(summary.ceiling(), |sample| sample.estimates.ceiling.value);
     let references = tally.references;
     let classes = summary.histogram();
     let tasks = options.tasks.unwrap_or(manifests);
@@ -50,14 +51,11 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
         reference_bytes: scaled(summary.reference_bytes(), scale),
         sized_share: ratio(summary.sized_objects() as f64, summary.objects() as f64),
         sized_reference_share: ratio(summary.sized_references() as f64, summary.references() as f64),
-        oracle_hit_rate: match &sample {
-            Some(sample) => sample.estimates.ceiling.value,
-            None => summary.ceiling(),
-        },
+        oracle_hit_rate,
         oracle_byte_hit_rate: summary.byte_ceiling(),
         histogram: classes.iter().map(|class| multiplicity(class, scale)).collect(),
         concentration: concentrations(&classes, summary.duplicates(), scale),
-        budgets: budgets(summary, scale),
+        budgets: budgets(summary, scale, oracle_hit_rate),
         sources: listed_sources,
         other_sources,
         concurrency: concurrency_lines(&classes, references, tasks, options, placed.as_ref()),
@@ -127,11 +125,13 @@ fn concentrations(classes: &[Class], hits: u64, scale: f64) -> Vec<Concentration
 /// Steps of a ladder of round sizes; the finer ones make a curve.
 const STEPS: [f64; 10] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0];
 
-/// A ladder of cache sizes from a thousandth of all bytes to the smallest one that reaches the
-/// ceiling, which ends it.
-fn budgets(summary: &Summary, scale: f64) -> Vec<Budget> {
-    let (all, references) = (summary.unique_bytes() as f64, summary.references());
-    if all == 0.0 || summary.duplicates() == 0 {
+/// The ladder begins where a cache gives this share of the hits.
+const FIRST_HITS: f64 = 0.02;
+
+/// A ladder of cache sizes up to the smallest one that reaches `ceiling`, which ends it.
+fn budgets(summary: &Summary, scale: f64, ceiling: f64) -> Vec<Budget> {
+    let (all, hits) = (summary.unique_bytes() as f64 * scale, summary.duplicates() as f64);
+    if all == 0.0 || hits == 0.0 {
         return Vec::new();
     }
     let line = |budget: f64| {
@@ -139,18 +139,19 @@ fn budgets(summary: &Summary, scale: f64) -> Vec<Budget> {
         let admitted = summary.admitted(counted);
         Budget {
             budget_bytes: budget as u64,
-            byte_share: budget / (all * scale),
-            hit_rate: admitted.hits as f64 / references as f64,
+            byte_share: budget / all,
+            // By way of the ceiling: in a sample that is a better estimate than the sample's own.
+            hit_rate: ceiling * admitted.hits as f64 / hits,
             byte_hit_rate: admitted.hit_bytes as f64 / summary.reference_bytes() as f64,
             objects: scaled(admitted.objects.into(), scale),
         }
     };
     let enough = (summary.admitted(u64::MAX).bytes as f64 * scale).max(1.0);
-    let least = all * scale / 1000.0;
-    let decades = (least.log10().floor() as i32)..=(enough.log10().ceil() as i32);
-    let ladder = decades.flat_map(|decade| STEPS.map(|step| step * 10f64.powi(decade)));
-    let within = ladder.filter(|budget| (least.max(1.0)..enough).contains(budget));
-    within.chain([enough]).map(line).collect()
+    let steps =
+        (0..=enough.log10().ceil() as i32).flat_map(|decade| STEPS.map(|step| step * 10f64.powi(decade)));
+    let lines = steps.filter(|budget| *budget < enough).map(line);
+    let lines = lines.skip_while(|line| line.hit_rate < FIRST_HITS * ceiling);
+    lines.chain([line(enough)]).collect()
 }
 
 fn concurrency_lines(

@@ -71,7 +71,8 @@ pub struct Worker<'a> {
 const TIMED: usize = 64;
 /// Ranges that start in the same stretch of this many bytes are neighbours.
 const STRETCH: u64 = 1 << 20;
-/// Of the memory, what a thread needs to decode pages, at most a quarter in all.
+/// Of the memory, what a thread needs to decode pages, at most a quarter in all. Of the rest five
+/// eighths are for tables: as much again is taken for a moment while they grow and move out.
 const DECODING: u64 = 48 << 20;
 
 /// Counted references could not be moved out of memory.
@@ -85,7 +86,7 @@ impl<'a> Counting<'a> {
         reading: usize,
     ) -> Counting<'a> {
         let decoding = (DECODING * options.jobs as u64).min(options.memory / 4);
-        let room = Arc::new(Room::new(options.memory - decoding));
+        let room = Arc::new(Room::new((options.memory - decoding) / 8 * 5));
         let replayed = options.placement == Placement::Replayed;
         Counting {
             inputs,

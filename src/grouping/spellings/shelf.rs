@@ -139,7 +139,7 @@ impl Shelf {
     /// Where the search for a text starts: its lower bits, since the upper ones chose the shelf.
     #[inline]
     fn start(&self, text: Text) -> usize {
-        ((text.0 >> 32) as u32 as u64 * self.slots.len() as u64 >> 32) as usize
+        ((u64::from((text.0 >> 32) as u32) * self.slots.len() as u64) >> 32) as usize
     }
 
     /// Grows so that `more` texts find a free slot, and no search is long.

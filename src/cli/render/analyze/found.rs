@@ -24,9 +24,10 @@ pub fn all(t: &mut Table, r: &Report) {
     if r.spilled_bytes > 0 {
         t.row("spilled", show(r.spilled_bytes), "went through temporary files");
     }
+    let grouped = r.sample.as_ref().map_or(r.references, |sample| sample.references_counted);
     let mut phases = vec![
-        ("scan", s.scan, rate(r.rows, s.scan, "rows"), None),
-        ("group", s.group, rate(r.references, s.group, "references"), None),
+        ("scan", s.scan, speed(r.rows, s.scan, "rows"), None),
+        ("group", s.group, speed(grouped, s.group, "references"), None),
     ];
     if r.content.is_some() || r.timing.is_some() {
         let bytes = r.content.as_ref().map_or(0, |of| of.bytes) + r.timing.as_ref().map_or(0, |of| of.bytes);
@@ -35,19 +36,24 @@ pub fn all(t: &mut Table, r: &Report) {
     time(t, s.total, &phases);
 }
 
+/// No rate of nothing.
+fn speed(n: u64, seconds: f64, unit: &str) -> Option<String> {
+    rate(n, seconds, unit).filter(|_| n > 0)
+}
+
 fn content(t: &mut Table, of: &Content) {
-    t.row(
-        "content",
-        count(of.objects),
-        format!(
-            "{} compared, {}: {} {} the bytes of another one{}",
-            if of.objects == 1 { "object" } else { "objects" },
-            show(of.bytes),
-            count(of.equal),
-            if of.equal == 1 { "has" } else { "have" },
-            and(of.failed, "could not be read"),
-        ),
-    );
+    let compared = of.objects.saturating_sub(of.failed);
+    let unread = and(of.failed, "could not be read");
+    let equal = match of.equal {
+        0 => "none has".into(),
+        n => format!("{} have", count(n)),
+    };
+    let words = match compared {
+        0 => format!("objects compared{unread}"),
+        1 => format!("object, {}: nothing to compare it with{unread}", show(of.bytes)),
+        _ => format!("objects compared, {}: {equal} the bytes of another one{unread}", show(of.bytes)),
+    };
+    t.row("content", count(compared), words);
     for [one, other] in &of.examples {
         t.more(format!("  {}", printable(one)));
         t.more(format!("  = {}", printable(other)));
@@ -55,6 +61,10 @@ fn content(t: &mut Table, of: &Content) {
 }
 
 fn timing(t: &mut Table, of: &Timings) {
+    if of.objects == 0 {
+        t.row("timing", "0".into(), format!("objects timed{}", and(of.failed, "could not be read")));
+        return;
+    }
     t.row(
         "timing",
         count(of.objects),

@@ -7,7 +7,7 @@ use onepull::commands::analyze::{Report, Sample};
 use super::about;
 use crate::cli::human::{count, percent, printable, things};
 use crate::cli::render::table::Table;
-use crate::cli::render::{image_rows, objects, ratio};
+use crate::cli::render::{decimal, hit_rate, image_rows, objects};
 use crate::cli::size::show;
 
 /// What the manifests hold; all there is to say about a corpus without references.
@@ -18,9 +18,9 @@ pub fn rows(t: &mut Table, r: &Report) {
     for (modality, rows) in modalities {
         t.row("", count(*rows), printable(modality));
     }
-    image_rows(t, r.references, r.no_locator, r.bad_locator, r.already_present);
+    image_rows(t, "", r.references, r.no_locator, r.bad_locator, r.already_present);
     if r.references == 0 {
-        t.row("references", "0".into(), "no row needs a payload: there is nothing to fetch or to cache");
+        t.row("references", "0".into(), "no row needs a payload: nothing to fetch or to cache");
     }
 }
 
@@ -35,19 +35,13 @@ pub fn redundancy(t: &mut Table, r: &Report) {
     if r.framed_references > 0 {
         t.row("pages", count(r.framed_references), "references want one page of their payload");
     }
-    t.row("multiplicity", about(r, format!("{:.3}", r.mean_multiplicity)), multiplicity(r));
+    t.row("multiplicity", about(r, decimal(r.mean_multiplicity, 3)), multiplicity(r));
     t.row("", about(r, percent(r.singleton_share)), "of the objects are referenced once");
     bytes(t, r);
-    t.row("ceiling", about(r, ratio(r.oracle_hit_rate)), "hit rate if every object is read once");
+    t.row("ceiling", about(r, hit_rate(r.oracle_hit_rate)), "hit rate if every object is read once");
     if let Some(rate) = r.oracle_byte_hit_rate {
-        t.row("", about(r, ratio(rate)), "of the bytes, where sizes are known");
-    }
-    if r.in_task_duplicates > 0 {
-        t.row(
-            "in-task",
-            about(r, count(r.in_task_duplicates)),
-            "duplicates inside one task; some tools skip them",
-        );
+        let words = if r.sized_share < 1.0 { "of the bytes, where sizes are known" } else { "of the bytes" };
+        t.row("", about(r, hit_rate(rate)), words);
     }
     concentration(t, r);
 }
@@ -57,7 +51,7 @@ fn counted(t: &mut Table, r: &Report, sample: &Sample) {
         "sample",
         share(sample.share),
         format!(
-            "of the keys, seed {}: {} and {} counted",
+            "of the keys, seed {}: {}, {}",
             sample.seed,
             objects(sample.objects_counted),
             things(sample.references_counted, "reference", "references"),
@@ -67,7 +61,7 @@ fn counted(t: &mut Table, r: &Report, sample: &Sample) {
     let whole = |n: f64| count(n.round() as u64);
     t.more("~ marks estimates; intervals of 95 %:");
     t.more(format!("  objects  {}", between(sample.objects, whole)));
-    t.more(format!("  ceiling  {}", between(sample.oracle_hit_rate, ratio)));
+    t.more(format!("  ceiling  {}", between(sample.oracle_hit_rate, hit_rate)));
     t.more(format!("  once     {}", between(sample.singleton_share, percent)));
     if r.unique_bytes > 0 {
         t.more(format!("  bytes    {}", between(sample.unique_bytes, |bytes| show(bytes.round() as u64))));
@@ -115,10 +109,11 @@ fn concentration(t: &mut Table, r: &Report) {
     let mut shown = r.concentration.clone();
     shown.dedup_by_key(|of| of.objects);
     for of in &shown {
-        let objects = about(r, objects(of.objects));
         let gives = if of.objects == 1 { "gives" } else { "give" };
-        let words = format!("{objects}, {gives} {} of the hits", about(r, percent(of.hit_share)));
-        t.row(label, percent(of.object_share), words);
+        let hits = about(r, percent(of.hit_share));
+        // Not the share that was asked for, which of a few objects is no whole number of them.
+        let share = percent(of.objects as f64 / r.objects as f64);
+        t.row(label, share, format!("{} {gives} {hits} of the hits", about(r, objects(of.objects))));
         label = "";
     }
 }

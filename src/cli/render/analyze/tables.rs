@@ -8,10 +8,11 @@ use crate::cli::human::{count, percent, printable, things};
 use crate::cli::render::classes::{Class, classes};
 use crate::cli::render::grid::{First, Grid};
 use crate::cli::render::wrap::wrap;
+use crate::cli::render::{decimal, hit_rate};
 use crate::cli::size::show;
 
-/// Objects by multiplicity in power-of-two classes. Bars are logarithmic: one object in a million
-/// is still seen.
+/// Objects by multiplicity in power-of-two classes, neighbours without objects as one. Bars are
+/// logarithmic: one object in a million is still seen.
 pub fn histogram(r: &Report, width: usize) -> Option<String> {
     let classes = classes(&r.histogram);
     let sum = |of: fn(&Class) -> u64| classes.iter().map(of).sum::<u64>();
@@ -20,7 +21,7 @@ pub fn histogram(r: &Report, width: usize) -> Option<String> {
     let objects = about(r, "objects".into());
     let mut grid = Grid::new(First::Names, ["multiplicity", &objects, "references", "hits"])
         .with_bars(&format!("{objects}, log scale"));
-    for class in &classes {
+    for class in &without_gaps(&classes) {
         let cells = vec![
             class.label(),
             count(class.objects),
@@ -46,8 +47,8 @@ pub fn budgets(r: &Report, detail: Detail, width: usize) -> Option<String> {
         grid.row(vec![
             show(budget.budget_bytes),
             percent(budget.byte_share),
-            rate(budget.hit_rate),
-            rate(budget.byte_hit_rate),
+            hit_rate(budget.hit_rate),
+            hit_rate(budget.byte_hit_rate),
             count(budget.objects),
         ]);
     }
@@ -73,23 +74,40 @@ pub fn concurrency(r: &Report, width: usize) -> Option<String> {
         header.push("once a task\nhit rate".into());
     }
     let mut grid = Grid::new(First::Numbers, header.iter().map(String::as_str));
-    for line in &r.concurrency {
-        let mut cells = expected_cells(line, r.objects);
+    let (apart, at_once): (Vec<&Concurrency>, Vec<&Concurrency>) =
+        r.concurrency.iter().partition(|line| line.workers < line.tasks);
+    let together = at_once.first().map(|line| (*line, workers(&at_once)));
+    let rows = apart.into_iter().map(|line| (line, count(line.workers)));
+    for (line, workers) in rows.chain(together.clone()) {
+        let mut cells = expected_cells(workers, line, r.objects);
         if replayed {
             cells.extend(line.replayed.map_or_else(|| vec![String::new(); 3], |of| replayed_cells(&of)));
         }
         grid.row(cells);
     }
-    let mut ideal = vec!["any".into(), rate(r.oracle_hit_rate), count(r.objects), "1.00".into()];
+    let mut ideal = vec!["any".into(), hit_rate(r.oracle_hit_rate), count(r.objects), "1.00".into()];
     ideal.resize(header.len(), String::new());
     grid.row(ideal);
     let tasks = things(first.tasks, "task", "tasks");
-    let title = format!("Workers that share a cache, {tasks}, each looking up when it starts:");
-    let foot = "any: by key affinity, single flight or grouping before fetching: the ceiling";
-    let once = "once a task: when every task reads an object once, however often it names it";
+    let title = format!("Workers sharing a cache, {tasks}, each looks up first and stores last:");
     let mut text = titled(&title, &grid, width);
-    for line in [Some(foot), replayed.then_some(once)].into_iter().flatten() {
-        text += &lines(line, width);
+    let at_once = together.map(|(_, workers)| match first.tasks {
+        1 => format!("{workers}: one task, which looks up before anything is stored"),
+        _ => format!("{workers}: all tasks at once, none finds what another one reads"),
+    });
+    let any = "any: with key affinity, single flight, or grouping before fetching";
+    let once = "once a task: when every task reads an object once, however often it names it";
+    let how = if replayed { "counted" } else { "expected" };
+    let duplicates = about(r, things(r.in_task_duplicates, "duplicate", "duplicates"));
+    let inside = format!("in-task: {duplicates} ({how}) in one task; some tools skip them");
+    let feet = [
+        at_once,
+        Some(any.into()),
+        replayed.then(|| once.into()),
+        (r.in_task_duplicates > 0).then_some(inside),
+    ];
+    for foot in feet.into_iter().flatten() {
+        text += &lines(&foot, width);
     }
     Some(text)
 }
@@ -108,9 +126,11 @@ pub fn sources(r: &Report, width: usize) -> Option<String> {
     let others = &r.other_sources;
     let all = r.sources.iter().map(|source| source.references).sum::<u64>() + others.references;
     let mut row = |name: String, references: u64, objects: u64, bytes: u64| {
-        let mean = format!("{:.2}", part(references, objects));
+        let mean = decimal(part(references, objects), 2);
         let mut cells = vec![name, count(references), percent(part(references, all)), count(objects), mean];
-        cells.extend(sized.then(|| show(bytes)));
+        // Sizes that no locator says are not 0.
+        let unknown = bytes == 0 && r.sized_share < 1.0;
+        cells.extend(sized.then(|| if unknown { "unknown".into() } else { show(bytes) }));
         grid.row(cells);
     };
     for source in &r.sources {
@@ -123,13 +143,25 @@ pub fn sources(r: &Report, width: usize) -> Option<String> {
     Some(grid.text(width))
 }
 
-fn expected_cells(line: &Concurrency, objects: u64) -> Vec<String> {
-    let times = format!("{:.2}", part(line.source_reads, objects));
-    vec![count(line.workers), rate(line.hit_rate), count(line.source_reads), times]
+/// Each run of classes without objects as one class.
+fn without_gaps(classes: &[Class]) -> Vec<Class> {
+    let runs = classes.chunk_by(|a, b| a.objects == 0 && b.objects == 0);
+    runs.map(|run| Class { high: run[run.len() - 1].high, ..run[0] }).collect()
+}
+
+/// `16+`: the fewest of lines that differ in nothing else.
+fn workers(lines: &[&Concurrency]) -> String {
+    let fewest = count(lines.iter().map(|line| line.workers).min().unwrap_or(0));
+    if lines.len() > 1 { fewest + "+" } else { fewest }
+}
+
+fn expected_cells(workers: String, line: &Concurrency, objects: u64) -> Vec<String> {
+    let times = decimal(part(line.source_reads, objects), 2);
+    vec![workers, hit_rate(line.hit_rate), count(line.source_reads), times]
 }
 
 fn replayed_cells(of: &Replayed) -> Vec<String> {
-    vec![rate(of.hit_rate), count(of.source_reads), rate(of.deduplicated_hit_rate)]
+    vec![hit_rate(of.hit_rate), count(of.source_reads), hit_rate(of.deduplicated_hit_rate)]
 }
 
 /// At most so many budgets are printed unless all are asked for.
@@ -175,10 +207,6 @@ fn part(n: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { n as f64 / all as f64 }
 }
 
-fn rate(value: f64) -> String {
-    format!("{value:.4}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,6 +235,16 @@ mod tests {
         let shown = sizes(&odd, Detail::Usual);
         assert!(shown.len() <= BUDGETS && shown.len() >= 5, "{shown:?}");
         assert_eq!(shown.last(), odd.last());
+    }
+
+    #[test]
+    fn classes_without_objects_are_one_line() {
+        let of = |k, objects| onepull::commands::analyze::Multiplicity { k, objects, bytes: 0 };
+        let labels = |histogram: &[_]| -> Vec<String> {
+            without_gaps(&classes(histogram)).iter().map(Class::label).collect()
+        };
+        assert_eq!(labels(&[of(1, 3), of(20, 1)]), ["1", "2-15", "16-31"]);
+        assert_eq!(labels(&[of(9, 1), of(40, 2)]), ["1-7", "8-15", "16-31", "32-63"]);
     }
 
     #[test]

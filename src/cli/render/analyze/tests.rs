@@ -98,51 +98,45 @@ fn a_report_fits_80_columns() {
     assert_eq!(
         text(&report(), Detail::Usual, 80),
         "\
-rows            15,000  in 8 manifests
-                 9,000  text
-                 6,000  image
-                     0  metadata
-references       6,000  = 3,003 objects + 2,997 duplicates
-spellings        3,010  distinct locator texts
-multiplicity     1.998  references per object; median 1, largest 997
-                66.6 %  of the objects are referenced once
-bytes          48.7 MB  in objects, 168.1 MB in references
-ceiling       0.499500  hit rate if every object is read once
-              0.710291  of the bytes, where sizes are known
-in-task             12  duplicates inside one task; some tools skip them
-top objects      0.1 %  4 objects, give 33.4 % of the hits
-                 1.0 %  31 objects, give 35.2 % of the hits
+rows           15,000  in 8 manifests
+                9,000  text
+                6,000  image
+                    0  metadata
+references      6,000  = 3,003 objects + 2,997 duplicates
+spellings       3,010  distinct locator texts
+multiplicity    1.998  references per object; median 1, largest 997
+               66.6 %  of the objects are referenced once
+bytes         48.7 MB  in objects, 168.1 MB in references
+ceiling       49.95 %  hit rate if every object is read once
+              71.03 %  of the bytes
+top objects     0.1 %  4 objects give 33.4 % of the hits
+                1.0 %  31 objects give 35.2 % of the hits
 
 multiplicity  objects  references    hits  objects, log scale
 1               2,000      33.3 %     0 %  ███████████████████████████████████
 2-3             1,002      50.1 %  66.8 %  ████████████████████████████████
-4-7                 0         0 %     0 %
-8-15                0         0 %     0 %
-16-31               0         0 %     0 %
-32-63               0         0 %     0 %
-64-127              0         0 %     0 %
-128-255             0         0 %     0 %
-256-511             0         0 %     0 %
+4-511               0         0 %     0 %
 512-1,023           1      16.6 %  33.2 %  ███
 
 What the best fixed choice of objects reaches, by value density (k-1)/size:
 cache size  of all bytes  hit rate  byte hit rate  objects
-    5.0 MB        10.0 %    0.3100         0.2000      340
+    5.0 MB        10.0 %   31.00 %        20.00 %      340
 
-Workers that share a cache, 8 tasks, each looking up when it starts:
+Workers sharing a cache, 8 tasks, each looks up first and stores last:
          expected  source  times
 workers  hit rate   reads  ideal
-      1    0.4995   3,003   1.00
-      4    0.3000   4,200   1.40
-    any    0.4995   3,003   1.00
-any: by key affinity, single flight or grouping before fetching: the ceiling
+      1   49.95 %   3,003   1.00
+      4   30.00 %   4,200   1.40
+    any   49.95 %   3,003   1.00
+any: with key affinity, single flight, or grouping before fetching
+in-task: 12 duplicates (expected) in one task; some tools skip them
 
 source           references   share  objects  mean k    bytes
 /data/images          4,500  75.0 %    2,000    2.25  30.0 MB
 2 other sources       1,500  25.0 %    1,003    1.50  18.7 MB
 
-time            0.11 s  scan   0.10 s  150,000 rows/s
-                        group  0.00 s
+time           0.11 s  scan   0.10 s  150,000 rows/s
+                       group  0.00 s
 note: seven locators are spelt in two ways, which costs tools that compare
       texts
 "
@@ -187,8 +181,8 @@ fn a_replay_stands_beside_the_formula() {
             "\
          expected  source  times  replayed  source  once a task
 workers  hit rate   reads  ideal  hit rate   reads     hit rate
-      1    0.4995   3,003   1.00
-      4    0.3000   4,200   1.40    0.2000   4,800       0.2500
+      1   49.95 %   3,003   1.00
+      4   30.00 %   4,200   1.40   20.00 %   4,800      25.00 %
 ",
             "\nonce a task: when every task reads an object once",
         ],
@@ -201,17 +195,17 @@ fn estimates_are_marked_and_exact_numbers_are_not() {
     assert_holds(
         &text,
         &[
-            "references        6,000  = ~3,003 objects + ~2,997 duplicates",
-            "sample            1/180  of the keys, seed 3: 17 objects and 33 references",
+            "references       6,000  = ~3,003 objects + ~2,997 duplicates",
+            "sample           1/180  of the keys, seed 3: 17 objects, 33 references\n",
             "  objects  2,900 to 3,100\n",
-            "  ceiling  0.490000 to 0.510000\n",
+            "  ceiling  49.00 % to 51.00 %\n",
             "  once     64.0 % to 69.0 %\n",
             "  bytes    48.0 MB to 49.0 MB\n",
-            "multiplicity     ~1.998  references per object; median ~1, largest 997+",
-            "ceiling       ~0.499500",
+            "multiplicity    ~1.998  references per object; median ~1, largest 997+",
+            "ceiling       ~49.95 %",
             "multiplicity  ~objects",
             "~hit rate",
-            "rows             15,000",
+            "rows            15,000",
         ],
     );
 }
@@ -225,8 +219,7 @@ fn a_corpus_without_references_is_said_in_a_few_lines() {
         "\
 rows             2  in 1 manifest
                  2  text
-references       0  no row needs a payload: there is nothing to fetch or to
-                    cache
+references       0  no row needs a payload: nothing to fetch or to cache
 
 time        0.00 s  scan   0.00 s
                     group  0.00 s
@@ -249,10 +242,7 @@ fn where_nothing_recurs_no_table_of_zeros_is_printed() {
         ..report()
     };
     let text = text(&report, Detail::Usual, 80);
-    assert_holds(
-        &text,
-        &["= 6,000 objects + 0 duplicates", "bytes          unknown  no locator says a size"],
-    );
+    assert_holds(&text, &["= 6,000 objects + 0 duplicates", "bytes         unknown  no locator says a size"]);
     for part in ["top objects", "cache size", "workers"] {
         assert!(!text.contains(part), "{part}\nis in\n{text}");
     }
@@ -292,17 +282,100 @@ fn what_was_found_beside_is_listed() {
     assert_holds(
         &text(&report, Detail::Usual, 160),
         &[
-            "image rows       6,002     = 6,000 references + 2 with a bad locator",
-            "pages                4  references want one page of their payload",
+            "image rows      6,002  = 6,000 references + 2 with a bad locator",
+            "pages               4  references want one page of their payload",
             "; sizes known of 50.0 % of the objects, 75.0 % of the references",
-            "content          1,000  objects compared, 144.0 MB: 17 have the bytes of another one, 3 could not be read",
-            "                          a.jpg\n                          = b\\u{7}.jpg\n",
-            "timing              64  objects, 9.0 MB: source 183 us, put 10.50 ms, hit 2.00 ms each; \
+            "content           997  objects compared, 144.0 MB: 17 have the bytes of another one, 3 could not be read",
+            "                         a.jpg\n                         = b\\u{7}.jpg\n",
+            "timing             64  objects, 9.0 MB: source 183 us, put 10.50 ms, hit 2.00 ms each; \
          a cache costs more than it saves",
-            "errors              14  12 bad_row\n                        2 bad_locator\n",
-            "unreadable           1  x.parquet: not Parquet\n",
-            "spilled         3.2 MB  went through temporary files\n",
+            "errors             14  12 bad_row\n                       2 bad_locator\n",
+            "unreadable          1  x.parquet: not Parquet\n",
+            "spilled        3.2 MB  went through temporary files\n",
             "fetch  0.00 s",
         ],
     );
+}
+
+#[test]
+fn numbers_of_workers_that_run_all_tasks_at_once_share_a_line() {
+    let mut report = report();
+    let at_once =
+        |workers| Concurrency { workers, hit_rate: 0.0, source_reads: 6_000, ..report.concurrency[0] };
+    let lines = [at_once(8), at_once(1_000)];
+    report.concurrency.extend(lines);
+    assert_holds(
+        &text(&report, Detail::Usual, 80),
+        &[
+            "      4   30.00 %   4,200   1.40\n     8+    0.00 %   6,000   2.00\n    any ",
+            "\n8+: all tasks at once, none finds what another one reads\n",
+        ],
+    );
+    report.concurrency = vec![Concurrency { tasks: 1, ..report.concurrency[0] }];
+    assert_holds(
+        &text(&report, Detail::Usual, 80),
+        &["\n1: one task, which looks up before anything is stored\n"],
+    );
+}
+
+#[test]
+fn what_is_not_known_or_was_not_done_is_not_told_as_a_number() {
+    let report = Report {
+        content: Some(Content { objects: 3, failed: 3, ..Content::default() }),
+        timing: Some(Timings { failed: 3, ..Timings::default() }),
+        other_sources: OtherSources { bytes: 0, ..report().other_sources },
+        sized_share: 0.5,
+        sized_reference_share: 0.5,
+        ..report()
+    };
+    assert_holds(
+        &text(&report, Detail::Usual, 80),
+        &[
+            "content             0  objects compared, 3 could not be read\n",
+            "timing              0  objects timed, 3 could not be read\n",
+            "2 other sources       1,500  25.0 %    1,003    1.50  unknown\n",
+            "              71.03 %  of the bytes, where sizes are known\n",
+        ],
+    );
+}
+
+#[test]
+fn the_top_objects_of_a_small_corpus_are_the_share_that_they_are() {
+    let one = |object_share| Concentration { object_share, objects: 1, hits: 5, hit_share: 0.5 };
+    let report = Report { objects: 14, concentration: vec![one(0.001), one(0.01)], ..report() };
+    let text = text(&report, Detail::Usual, 80);
+    assert_holds(&text, &["top objects     7.1 %  1 object gives 50.0 % of the hits\n"]);
+    assert_eq!(text.matches("of the hits").count(), 1);
+}
+
+#[test]
+fn a_corpus_of_billions_fits_80_columns() {
+    let replayed = Replayed {
+        hit_rate: 0.7,
+        source_reads: 474_657_908,
+        deduplicated_hit_rate: 0.72,
+        deduplicated_source_reads: 443_014_048,
+    };
+    let line = |workers| Concurrency {
+        workers,
+        tasks: 100_000,
+        hit_rate: 0.68,
+        source_reads: 1_582_193_028,
+        replayed: Some(replayed),
+    };
+    let of = |k, objects| Multiplicity { k, objects, bytes: 0 };
+    let report = Report {
+        rows: 5_582_193_028,
+        references: 1_582_193_028,
+        objects: 355_970_000,
+        duplicates: 1_226_223_028,
+        unique_bytes: 51_000_000_000_000,
+        reference_bytes: 220_000_000_000_000,
+        histogram: vec![of(1, 143_099_940), of(1_584, 12)],
+        concurrency: vec![line(256), line(200_000), line(1_000_000)],
+        in_task_duplicates: 123_456_789,
+        ..report()
+    };
+    let text = text(&report, Detail::Usual, 80);
+    assert!(text.lines().all(|line| line.width() <= 78), "{text}");
 }

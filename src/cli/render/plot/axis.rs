@@ -25,10 +25,15 @@ const TICKS: f64 = 7.0;
 impl Axis {
     /// Equal factors are equal steps; ticks at powers of ten, or at 1, 2, 5 where there are few.
     pub fn log(low: f64, high: f64, name: fn(f64) -> String) -> Axis {
+        Axis::divided(low, high, name, 2.0)
+    }
+
+    /// [`Axis::log`] with ticks at 1, 2, 5 below this many `decades`.
+    fn divided(low: f64, high: f64, name: fn(f64) -> String, few: f64) -> Axis {
         let (low, high) = if high > low { (low, high) } else { (low / 2.0, high * 2.0) };
         let decades = (high / low).log10();
         let (factors, step): (&[f64], usize) = match decades {
-            few if few < 2.0 => (&[1.0, 2.0, 5.0], 1),
+            decades if decades < few => (&[1.0, 2.0, 5.0], 1),
             many => (&[1.0], (many / TICKS).ceil() as usize),
         };
         let exponents = low.log10().floor() as i32..=high.log10().ceil() as i32;
@@ -42,7 +47,8 @@ impl Axis {
 
     /// From half of one to `high`, and to a dozen at least: 1 has a length, and a name.
     pub fn counts(high: u64) -> Axis {
-        let mut axis = Axis::log(0.5, (high as f64).max(12.0), number);
+        // Counts have short names.
+        let mut axis = Axis::divided(0.5, (high as f64).max(12.0), number, 2.5);
         axis.ticks.retain(|tick| *tick >= 1.0);
         axis
     }
@@ -143,6 +149,7 @@ mod tests {
     #[test]
     fn few_decades_have_ticks_at_1_2_5_and_many_only_at_some_powers_of_ten() {
         assert_eq!(names(&Axis::counts(30)), ["1", "2", "5", "10", "20"]);
+        assert_eq!(names(&Axis::counts(128)), ["1", "2", "5", "10", "20", "50", "100"]);
         assert_eq!(names(&Axis::counts(20_000)), ["1", "10", "100", "1 k", "10 k"]);
         assert_eq!(names(&Axis::counts(1_000_000_000)), ["1", "100", "10 k", "1 M", "100 M"]);
     }

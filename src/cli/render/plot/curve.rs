@@ -3,12 +3,11 @@
 //! Where no locator says a size, over the share of the objects that the cache holds.
 
 use onepull::commands::analyze::{Multiplicity, Report};
-use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use super::axis::{self, Axis};
-use super::panel::{Paper, Words, panel, words};
-use super::theme::{BACKGROUND, FIRST, INK, MUTED, SCALE, SECOND, font, line};
+use super::panel::{DASH, GAP, Key, Paper, Stroke, Words, legend, panel, words};
+use super::theme::{FIRST, MUTED, SCALE, SECOND, font, line};
 use crate::cli::human::percent;
 
 /// Points of a curve that is computed here.
@@ -17,14 +16,11 @@ const POINTS: u32 = 160;
 /// A curve with so few points shows where they are.
 const FEW: usize = 12;
 
-/// What the legend covers in the upper left corner, from the left and from the top.
-const LEGEND_WIDTH: f64 = 0.5;
-const LEGEND_DEPTH: f64 = 0.45;
-
 type Point = (f64, f64);
 
 pub fn draw(paper: &Paper<'_>, r: &Report) -> anyhow::Result<()> {
-    if r.duplicates == 0 || r.histogram.is_empty() {
+    // Also where a sample has only such objects: there is no curve to scale then.
+    if r.histogram.iter().all(|of| of.k <= 1) {
         return words(paper, "no object recurs: a cache gives no hits", &font(13, &MUTED));
     }
     if r.budgets.is_empty() { over_objects(paper, r) } else { over_bytes(paper, r) }
@@ -35,15 +31,21 @@ fn over_bytes(paper: &Paper<'_>, r: &Report) -> anyhow::Result<()> {
     let x = Axis::log(sizes().fold(f64::MAX, f64::min), sizes().fold(1.0, f64::max), axis::bytes);
     let requests: Vec<Point> = sizes().zip(r.budgets.iter().map(|budget| budget.hit_rate)).collect();
     let bytes: Vec<Point> = sizes().zip(r.budgets.iter().map(|budget| budget.byte_hit_rate)).collect();
-    let title = Words { title: "Hit rate by size of the cache", x: "cache size", y: "hit rate" };
-    let curves = [(&requests[..], &FIRST, "of the references"), (&bytes[..], &SECOND, "of the bytes")];
-    draw_curves(paper, &title, x, &curves, r.oracle_hit_rate)
+    let x_words = if r.sized_share < 1.0 { "cache size (for objects of known size)" } else { "cache size" };
+    let title = Words { title: "Hit rate by size of the cache", x: x_words, y: "hit rate" };
+    let curves = [
+        Curve { name: "of references", colour: &FIRST, points: &requests, ceiling: Some(r.oracle_hit_rate) },
+        Curve { name: "of bytes", colour: &SECOND, points: &bytes, ceiling: r.oracle_byte_hit_rate },
+    ];
+    draw_curves(paper, &title, x, &curves, r)
 }
 
 fn over_objects(paper: &Paper<'_>, r: &Report) -> anyhow::Result<()> {
     let objects = r.histogram.iter().map(|of| of.objects).sum::<u64>() as f64;
-    let references = r.histogram.iter().map(|of| of.objects * of.k).sum::<u64>() as f64;
-    let rate = |share: f64| hits_of_top(&r.histogram, share * objects) / references;
+    // Shares of all hits, times the ceiling: also where a sample was counted, whose references are
+    // not exactly its share of all of them, the curve ends at the ceiling.
+    let all_hits = hits_of_top(&r.histogram, objects);
+    let rate = |share: f64| hits_of_top(&r.histogram, share * objects) / all_hits * r.oracle_hit_rate;
     // Further left there is nothing to see.
     let decades = (1..).map(|exponent| 10f64.powi(-exponent));
     let first = decades.take_while(|share| share * objects > 1.0).find(|share| rate(*share) < 0.01);
@@ -57,7 +59,9 @@ fn over_objects(paper: &Paper<'_>, r: &Report) -> anyhow::Result<()> {
         x: "share of the objects, most referenced first",
         y: "hit rate",
     };
-    draw_curves(paper, &title, x, &[(&points, &FIRST, "of the references")], r.oracle_hit_rate)
+    let ceiling = Some(r.oracle_hit_rate);
+    let curve = Curve { name: "of references", colour: &FIRST, points: &points, ceiling };
+    draw_curves(paper, &title, x, &[curve], r)
 }
 
 /// The hits of the `objects` most referenced objects.
@@ -71,59 +75,49 @@ fn hits_of_top(histogram: &[Multiplicity], objects: f64) -> f64 {
     hits
 }
 
-type Curve<'c> = (&'c [Point], &'static RGBColor, &'static str);
+struct Curve<'c> {
+    name: &'static str,
+    colour: &'static RGBColor,
+    points: &'c [Point],
+    /// What it cannot pass; `None` where that is not known.
+    ceiling: Option<f64>,
+}
 
 fn draw_curves(
     paper: &Paper<'_>,
     title: &Words<'_>,
     x: Axis,
     curves: &[Curve<'_>],
-    ceiling: f64,
+    r: &Report,
 ) -> anyhow::Result<()> {
-    let rates = curves.iter().flat_map(|(points, ..)| points.iter().map(|(_, rate)| *rate));
-    let y = Axis::share(rates.fold(ceiling, f64::max));
-    let ends = [(x.lowest(), ceiling), (x.highest(), ceiling)];
-    let (dash, gap) = (6 * SCALE, 4 * SCALE);
-    let corner = free_corner(&x, &y, curves);
+    let rates = curves.iter().flat_map(|curve| curve.points.iter().map(|(_, rate)| *rate));
+    let ceilings = curves.iter().filter_map(|curve| curve.ceiling);
+    let y = Axis::share(rates.chain(ceilings).fold(0.0, f64::max));
+    let (left, right) = (x.lowest(), x.highest());
     let mut panel = panel(paper, title, x, y)?;
-    panel
-        .draw_series(DashedLineSeries::new(ends, dash, gap, line(&MUTED, 1)))?
-        .label(format!("ceiling {}", percent(ceiling)))
-        .legend(move |at| DashedPathElement::new(sample_of_line(at), dash, gap, line(&MUTED, 1)));
-    for (points, colour, name) in curves.iter().copied() {
+    for curve in curves {
+        let ceiling = curve.ceiling.iter().flat_map(|rate| [(left, *rate), (right, *rate)]);
+        panel.draw_series(DashedLineSeries::new(ceiling, DASH, GAP, line(curve.colour, 1)))?;
+        let points = curve.points.iter().copied();
         if points.len() <= FEW {
-            panel.draw_series(points.iter().map(|point| Circle::new(*point, 3 * SCALE, colour.filled())))?;
+            let dot = |point| Circle::new(point, 3 * SCALE, curve.colour.filled());
+            panel.draw_series(points.clone().map(dot))?;
         }
-        panel
-            .draw_series(LineSeries::new(points.iter().copied(), line(colour, 2)))?
-            .label(name)
-            .legend(move |at| PathElement::new(sample_of_line(at), line(colour, 2)));
+        panel.draw_series(LineSeries::new(points, line(curve.colour, 2)))?;
     }
-    panel
-        .configure_series_labels()
-        .position(corner)
-        .legend_area_size(24 * SCALE)
-        .margin(6 * SCALE)
-        .background_style(BACKGROUND.mix(0.8).filled())
-        .label_font(font(11, &INK))
-        .draw()?;
-    Ok(())
+    legend(paper, &keys(curves, r))
 }
 
-/// Curves only rise: above them at the left, below the ceiling, where they start low, else below
-/// them at the right.
-fn free_corner(x: &Axis, y: &Axis, curves: &[Curve<'_>]) -> SeriesLabelPosition {
-    let left = |point: &&Point| point.0 <= x.at(LEGEND_WIDTH);
-    let mut on_the_left = curves.iter().flat_map(|(points, ..)| points.iter().filter(left));
-    if on_the_left.all(|(_, rate)| *rate < y.at(1.0 - LEGEND_DEPTH)) {
-        SeriesLabelPosition::Coordinate(8 * SCALE as i32, 40 * SCALE as i32)
-    } else {
-        SeriesLabelPosition::LowerRight
-    }
-}
-
-fn sample_of_line((x, y): (i32, i32)) -> Vec<(i32, i32)> {
-    vec![(x, y), (x + 18 * SCALE as i32, y)]
+fn keys(curves: &[Curve<'_>], r: &Report) -> Vec<Key> {
+    let key = |of: &Curve<'_>| Key { name: of.name.into(), colour: of.colour, stroke: Stroke::Whole };
+    let mut keys: Vec<Key> = curves.iter().map(key).collect();
+    let about = if r.sample.is_some() { "~" } else { "" };
+    let name = match curves {
+        [_] => format!("ceiling {about}{}", percent(r.oracle_hit_rate)),
+        _ => "their ceilings".into(),
+    };
+    keys.push(Key { name, colour: &MUTED, stroke: Stroke::Dashed });
+    keys
 }
 
 #[cfg(test)]

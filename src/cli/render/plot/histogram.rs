@@ -4,7 +4,7 @@ use onepull::commands::analyze::Report;
 use plotters::prelude::*;
 
 use super::axis::Axis;
-use super::panel::{Paper, Words, panel};
+use super::panel::{Paper, Words, panel, remark};
 use super::theme::FIRST;
 use crate::cli::render::classes::classes;
 
@@ -28,5 +28,5 @@ pub fn draw(paper: &Paper<'_>, report: &Report) -> anyhow::Result<()> {
         let (left, right) = ((class.low as f64 - 0.5) * GAP, (class.high as f64 + 0.5) / GAP);
         Rectangle::new([(left, class.objects as f64), (right, floor)], FIRST.filled())
     }))?;
-    Ok(())
+    remark(paper, "a bar for 1, for 2-3, for 4-7, and so on")
 }

@@ -90,12 +90,16 @@ fn headline(r: &Report) -> String {
     let about = if r.sample.is_some() { "~" } else { "" };
     match r.references {
         0 => "0 references".into(),
-        n => format!(
-            "{} to {about}{}, ceiling {about}{}",
-            things(n, "reference", "references"),
-            objects(r.objects),
-            percent(r.oracle_hit_rate)
-        ),
+        n => {
+            let bytes = r.oracle_byte_hit_rate.map(percent);
+            format!(
+                "{} to {about}{}, ceiling {about}{}{}",
+                things(n, "reference", "references"),
+                objects(r.objects),
+                percent(r.oracle_hit_rate),
+                bytes.map_or(String::new(), |rate| format!(", of the bytes {about}{rate}"))
+            )
+        }
     }
 }
 
@@ -158,7 +162,12 @@ mod tests {
     #[test]
     fn a_plot_says_its_numbers_with_units() {
         let svg = draw(&report(), Form::Svg).unwrap();
-        for words in ["10 references to 5 objects, ceiling 50.0 %", "10 kB", "1 MB", "ceiling 50.0 %"] {
+        for words in [
+            "10 references to 5 objects, ceiling 50.0 %, of the bytes 40.0 %",
+            "10 kB",
+            "1 MB",
+            "their ceilings",
+        ] {
             assert!(svg.contains(words), "{words}\nis not in\n{svg}");
         }
         assert!(is_plot(svg.as_bytes()) && svg.ends_with("</svg>\n"));
@@ -168,7 +177,32 @@ mod tests {
     #[test]
     fn without_sizes_the_curve_is_over_objects() {
         let svg = draw(&Report { budgets: vec![], ..report() }, Form::Svg).unwrap();
-        assert!(svg.contains("most referenced first") && !svg.contains("MB"), "{svg}");
+        assert!(
+            svg.contains("most referenced first") && svg.contains("ceiling 50.0 %") && !svg.contains("MB"),
+            "{svg}"
+        );
+    }
+
+    #[test]
+    fn the_curve_over_objects_ends_at_the_ceiling_of_a_sample_too() {
+        // The scaled references of the sampled objects are 10, those of the corpus 12.
+        let report =
+            Report { references: 12, oracle_hit_rate: 1.0 - 5.0 / 12.0, budgets: vec![], ..report() };
+        let svg = draw(&report, Form::Svg).unwrap();
+        let points = |width: u32| {
+            let start = format!("stroke=\"#0969DA\" stroke-width=\"{width}\" points=\"");
+            svg.split_once(&start).and_then(|(_, rest)| rest.split('"').next()).expect("a line").trim()
+        };
+        let (curve, dash) = (points(2 * SCALE), points(SCALE));
+        let end = |points: &str| points.rsplit(',').next().map(str::to_owned);
+        assert_eq!(end(curve), end(dash), "{curve}");
+    }
+
+    #[test]
+    fn where_a_sample_holds_no_duplicate_there_is_no_curve() {
+        let once = Multiplicity { k: 1, objects: 5, bytes: 0 };
+        let svg = draw(&Report { histogram: vec![once], budgets: vec![], ..report() }, Form::Svg).unwrap();
+        assert!(svg.contains("no object recurs") && !svg.contains("NaN"), "{svg}");
     }
 
     #[test]

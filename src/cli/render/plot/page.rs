@@ -23,7 +23,7 @@ pub fn html(r: &Report, svg: &str) -> String {
 body {{ font: 15px/1.5 sans-serif; color: #1F2328; background: #FFFFFF; max-width: 800px; margin: 2em auto; padding: 0 1em }}
 th {{ font-weight: normal; text-align: left; padding-right: 2em }}
 td {{ text-align: right; font-variant-numeric: tabular-nums }}
-svg {{ max-width: 100%; height: auto }}
+svg {{ max-width: 100%; height: auto; margin-top: 1.5em }}
 @media (prefers-color-scheme: dark) {{ body {{ color: #E6EDF3; background: #0D1117 }} }}
 </style>
 </head>
