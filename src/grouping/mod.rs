@@ -11,6 +11,8 @@
 mod count;
 pub mod multiplicity;
 pub mod room;
+#[cfg(test)]
+mod samples;
 pub mod spellings;
 mod spill;
 

@@ -162,3 +162,6 @@ impl Batch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -103,3 +103,113 @@ fn concurrency(report: &Report) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::{Concurrency, Content, Replayed, Sample, Timings};
+    use super::*;
+
+    /// A corpus of which there is nothing to say.
+    fn plain() -> Report {
+        Report {
+            references: 1_000,
+            objects: 400,
+            duplicates: 600,
+            spellings: 400,
+            sized_share: 1.0,
+            oracle_hit_rate: 0.6,
+            ..Report::default()
+        }
+    }
+
+    /// The one sentence about a report, and all parts of it that must be there.
+    fn assert_says(report: &Report, parts: &[&str]) {
+        let advice = advice(report);
+        let [sentence] = advice.as_slice() else { panic!("not one sentence: {advice:?}") };
+        assert!(parts.iter().all(|part| sentence.contains(part)), "{sentence}");
+    }
+
+    fn concurrency(workers: u64, hit_rate: f64, replayed: Option<f64>) -> Concurrency {
+        let reads = |hit_rate: f64| ((1.0 - hit_rate) * 1_000.0) as u64;
+        let replayed = replayed.map(|hit_rate| Replayed {
+            hit_rate,
+            source_reads: reads(hit_rate),
+            deduplicated_hit_rate: hit_rate,
+            deduplicated_source_reads: reads(hit_rate),
+        });
+        Concurrency { workers, tasks: 100, hit_rate, source_reads: reads(hit_rate), replayed }
+    }
+
+    #[test]
+    fn a_plain_corpus_and_an_empty_one_need_no_advice() {
+        assert_eq!(advice(&plain()), [""; 0]);
+        assert_eq!(advice(&Report::default()), [""; 0]);
+    }
+
+    #[test]
+    fn a_corpus_that_is_filled_already_has_nothing_to_fetch() {
+        assert_says(&Report { already_present: 3, ..Report::default() }, &["nothing to fetch"]);
+    }
+
+    #[test]
+    fn where_nothing_recurs_no_cache_helps() {
+        let report =
+            Report { objects: 1_000, spellings: 1_000, duplicates: 0, oracle_hit_rate: 0.0, ..plain() };
+        assert_says(&report, &["no object is referenced twice", "--content-sample"]);
+    }
+
+    #[test]
+    fn many_spellings_are_named_unless_pages_or_a_sample_explain_them() {
+        let many = Report { spellings: 1_200, ..plain() };
+        assert_says(&many, &["400 locators", "1,200 ways", "3.00 times"]);
+        assert_eq!(advice(&Report { framed_references: 1, ..many.clone() }), [""; 0]);
+        let sample = Sample {
+            share: 0.5,
+            seed: 0,
+            objects_counted: 200,
+            references_counted: 500,
+            objects: [0.0; 2],
+            oracle_hit_rate: [0.0; 2],
+            singleton_share: [0.0; 2],
+            unique_bytes: [0.0; 2],
+        };
+        assert_eq!(advice(&Report { sample: Some(sample), ..many }), [""; 0]);
+        assert_eq!(advice(&Report { spellings: 404, ..plain() }), [""; 0], "one in a hundred");
+    }
+
+    #[test]
+    fn unknown_sizes_are_said_all_or_in_part() {
+        assert_says(&Report { sized_share: 0.0, ..plain() }, &["no locator says a size"]);
+        assert_says(&Report { sized_share: 0.75, ..plain() }, &["25.00 % of the objects do not say"]);
+    }
+
+    #[test]
+    fn equal_payloads_are_said_of_those_that_were_read() {
+        let content = Content { objects: 20, failed: 2, payloads: 15, equal: 6, ..Content::default() };
+        assert_says(&Report { content: Some(content.clone()), ..plain() }, &["6 of 18 objects"]);
+        let different = Content { equal: 0, ..content };
+        assert_eq!(advice(&Report { content: Some(different), ..plain() }), [""; 0]);
+    }
+
+    #[test]
+    fn a_source_that_is_faster_than_a_cache_is_said_with_its_times() {
+        let slow =
+            Timings { objects: 9, source: 1.0, put: 1e-4, hit: 2e-5, cache_pays: true, ..<_>::default() };
+        assert_eq!(advice(&Report { timing: Some(slow), ..plain() }), [""; 0]);
+        let fast = Timings { source: 5e-6, cache_pays: false, ..slow };
+        assert_says(&Report { timing: Some(fast), ..plain() }, &["5 us", "100 us", "20 us"]);
+        let untimed = Timings { objects: 0, ..fast };
+        assert_eq!(advice(&Report { timing: Some(untimed), ..plain() }), [""; 0]);
+    }
+
+    #[test]
+    fn what_most_workers_lose_is_said_as_measured_where_it_was_measured() {
+        let lines = vec![concurrency(64, 0.1, None), concurrency(4, 0.5, None)];
+        let lost = Report { concurrency: lines, ..plain() };
+        assert_says(&lost, &["64 workers", "10.0 % in place of 60.0 %", "2.2 times"]);
+        let lines = vec![concurrency(64, 0.1, Some(0.3))];
+        assert_says(&Report { concurrency: lines, ..plain() }, &["30.0 %", "1.8 times"]);
+        let lines = vec![concurrency(64, 0.1, Some(0.56))];
+        assert_eq!(advice(&Report { concurrency: lines, ..plain() }), [""; 0]);
+    }
+}

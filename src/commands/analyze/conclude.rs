@@ -191,3 +191,157 @@ fn errors(tally: &Tally) -> BTreeMap<&'static str, u64> {
         .map(|(class, count)| (class.name(), count))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::super::candidates::Candidates;
+    use super::super::options::{Placement, Timing};
+    use super::super::sources::SourceSums;
+    use super::*;
+    use crate::grouping::multiplicity::Totals;
+
+    fn options(sample: Option<f64>) -> Options {
+        Options {
+            manifests: Vec::new(),
+            root: None,
+            sample: sample.map(|share| Share { share, seed: 5 }),
+            sources: 10,
+            workers: vec![1, 2, 100],
+            tasks: Some(10),
+            placement: Placement::Assumed,
+            content_sample: 0,
+            timing: Timing::Skipped,
+            allow: Vec::new(),
+            cache_dir: PathBuf::new(),
+            jobs: 1,
+            memory: 1 << 30,
+        }
+    }
+
+    /// What a scan leaves of objects with these references and sizes.
+    fn counts(objects: &[(u64, Option<u64>)]) -> Counts {
+        let mut summary = Summary::default();
+        objects.iter().for_each(|(k, size)| summary.add(*k, *size));
+        let mut tally = Tally { rows: 900, no_locator: 3, bad_rows: 2, ..Tally::default() };
+        tally.references_in(0, summary.references());
+        tally.bad_locators.insert(FaultClass::BadLocator, 4);
+        let candidates = || Candidates::new(0);
+        let found = Found { tally, framed: 0, scattered: candidates(), neighbours: candidates() };
+        let totals = Totals { spellings: objects.len() as u64, spilled_bytes: 0 };
+        Counts { summary, sources: SourceSums::default(), totals, found, placed: None }
+    }
+
+    /// 1,200 objects; the n-th has n % 6 + 1 references.
+    fn many() -> Counts {
+        let objects: Vec<_> = (0..1_200).map(|n| (n % 6 + 1, (n % 4 > 0).then_some(1_000 + n))).collect();
+        counts(&objects)
+    }
+
+    #[test]
+    fn the_identities_hold_and_errors_have_their_classes() {
+        let report = report(&many(), 7, Vec::new(), &options(None));
+        assert_eq!((report.references, report.objects, report.duplicates), (4_200, 1_200, 3_000));
+        assert_eq!((report.manifests, report.rows, report.no_locator, report.bad_locator), (7, 900, 3, 4));
+        assert_eq!(report.errors, [("bad_row", 2), ("bad_locator", 4)].into());
+        let lines = report.histogram.iter();
+        assert_eq!(lines.clone().map(|line| line.objects).sum::<u64>(), report.objects);
+        assert_eq!(lines.clone().map(|line| line.objects * line.k).sum::<u64>(), report.references);
+        assert_eq!(lines.map(|line| line.bytes).sum::<u64>(), report.unique_bytes);
+        assert_eq!(report.oracle_hit_rate, 1.0 - 1_200.0 / 4_200.0);
+        assert_eq!((report.mean_multiplicity, report.max_multiplicity), (3.5, 6));
+        assert_eq!((report.sized_share, report.singleton_share), (0.75, 1.0 / 6.0));
+    }
+
+    #[test]
+    fn the_ladder_of_budgets_ascends_to_the_smallest_cache_that_reaches_the_ceiling() {
+        let counts = many();
+        let found = report(&counts, 1, Vec::new(), &options(None)).budgets;
+        assert!(found.len() > 10);
+        assert!(found.is_sorted_by(|a, b| a.budget_bytes < b.budget_bytes && a.hit_rate <= b.hit_rate));
+        let recurring = |n: &u64| !n.is_multiple_of(6) && !n.is_multiple_of(4);
+        let bytes: u64 = (0..1_200).filter(recurring).map(|n| 1_000 + n).sum();
+        let hits: u64 = (0..1_200).filter(recurring).map(|n| n % 6).sum();
+        let last = found.last().unwrap();
+        assert_eq!((last.budget_bytes, last.objects), (bytes, (0..1_200).filter(recurring).count() as u64));
+        assert_eq!(last.hit_rate, hits as f64 / 4_200.0);
+        assert!((last.byte_hit_rate - counts.summary.byte_ceiling().unwrap()).abs() < 1e-12);
+        let least = FIRST_HITS * counts.summary.ceiling();
+        assert!((least..2.0 * least).contains(&found[0].hit_rate), "{:?}", found[0]);
+    }
+
+    #[test]
+    fn without_sizes_or_duplicates_there_are_no_budgets() {
+        let none = |objects: &[(u64, Option<u64>)]| {
+            report(&counts(objects), 1, Vec::new(), &options(None)).budgets.is_empty()
+        };
+        assert!(none(&[(3, None), (1, None)]));
+        assert!(none(&[(1, Some(5)), (1, Some(7))]));
+        assert!(none(&[(9, Some(0))]));
+        assert!(none(&[]));
+        assert!(!none(&[(2, Some(1))]));
+    }
+
+    #[test]
+    fn an_estimate_from_all_keys_is_the_exact_report() {
+        let json = |sample: Option<f64>| {
+            let mut report = report(&many(), 7, Vec::new(), &options(sample));
+            let interval = report.sample.take();
+            (serde_json::to_value(&report).unwrap(), interval)
+        };
+        let ((exact, none), (estimated, sample)) = (json(None), json(Some(1.0)));
+        assert_eq!(none, None);
+        assert_eq!(estimated, exact);
+        let sample = sample.unwrap();
+        assert_eq!((sample.objects, sample.objects_counted), ([1_200.0; 2], 1_200));
+        assert_eq!((sample.share, sample.seed, sample.references_counted), (1.0, 5, 4_200));
+    }
+
+    #[test]
+    fn a_sample_is_scaled_up_and_its_intervals_hold_the_estimates() {
+        let mut counts = many();
+        // In all there are references to objects that the sample does not hold.
+        counts.found.tally.references_in(1, 12_600);
+        let report = report(&counts, 7, Vec::new(), &options(Some(0.25)));
+        assert_eq!((report.references, report.objects, report.duplicates), (16_800, 4_800, 12_000));
+        assert_eq!(report.histogram[0].objects, 800);
+        assert_eq!(report.spellings, 4_800);
+        assert!((report.oracle_hit_rate - (1.0 - 4_800.0 / 16_800.0)).abs() < 1e-12);
+        let sample = report.sample.unwrap();
+        for ([low, high], value) in [
+            (sample.objects, report.objects as f64),
+            (sample.oracle_hit_rate, report.oracle_hit_rate),
+            (sample.singleton_share, report.singleton_share),
+            (sample.unique_bytes, report.unique_bytes as f64),
+        ] {
+            assert!(low < value && value < high, "{low} {value} {high}");
+        }
+        // A quarter of the bytes was counted, and a budget is one of the whole corpus.
+        let last = report.budgets.last().unwrap();
+        assert_eq!(last.objects, 4 * 800);
+        assert!(last.byte_share < 1.0 && last.byte_share > 0.8, "{last:?}");
+    }
+
+    #[test]
+    fn without_references_nothing_is_divided_by_nothing() {
+        for sample in [None, Some(0.5)] {
+            let report = report(&counts(&[]), 0, Vec::new(), &options(sample));
+            assert_eq!((report.objects, report.concurrency.len(), report.histogram.len()), (0, 0, 0));
+            assert_eq!((report.oracle_hit_rate, report.mean_multiplicity), (0.0, 0.0));
+            assert_eq!((report.singleton_share, report.oracle_byte_hit_rate), (0.0, None));
+            let text = serde_json::to_string(&report).unwrap();
+            assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+        }
+    }
+
+    #[test]
+    fn all_workers_at_once_reach_nothing_and_one_almost_the_ceiling() {
+        let report = report(&many(), 3, Vec::new(), &options(None));
+        let lines: Vec<_> = report.concurrency.iter().map(|line| (line.workers, line.tasks)).collect();
+        assert_eq!(lines, [(1, 10), (2, 10), (100, 10)]);
+        let rates: Vec<f64> = report.concurrency.iter().map(|line| line.hit_rate).collect();
+        assert!(rates.is_sorted_by(|a, b| a > b) && rates[0] < report.oracle_hit_rate, "{rates:?}");
+        assert_eq!((rates[2], report.concurrency[2].source_reads), (0.0, 4_200));
+    }
+}

@@ -77,3 +77,54 @@ impl Placements {
         Ok(self.0.fold(jobs, empty, add, join, done)?.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(object: u64) -> Named {
+        Named { digest: u128::from(object) << 64 | 77, source: 9, size: Some(1), spelling: 0, framed: false }
+    }
+
+    /// The objects of each manifest, in a room of `memory` bytes.
+    fn outcome(manifests: &[&[u64]], workers: &[u64], memory: u64, jobs: usize) -> Outcome {
+        let placements = Placements::new(Arc::new(Room::new(memory)));
+        let (mut inserter, mut passed) = (placements.inserter(), Vec::new());
+        for (task, objects) in manifests.iter().enumerate() {
+            let mut batch = Batch::default();
+            (0..).zip(*objects).for_each(|(row, object)| batch.push(u128::from(*object), row));
+            let read = |row, hash: u128| {
+                assert_eq!(u128::from(objects[row as usize]), hash);
+                (objects[row as usize] > 0).then(|| named(objects[row as usize]))
+            };
+            let counted = Placements::count(&mut inserter, task, &mut batch, read, &mut passed).unwrap();
+            assert_eq!(counted, objects.iter().filter(|object| **object > 0).count() as u64);
+            assert!(passed.drain(..).all(|(named, count)| named.source == 9 && count == 1));
+        }
+        inserter.finish().unwrap();
+        let durations: Vec<u64> = manifests.iter().map(|objects| objects.len() as u64).collect();
+        let schedules: Vec<_> = workers.iter().map(|workers| Schedule::new(&durations, *workers)).collect();
+        placements.replay(jobs, &schedules, || Ok::<(), io::Error>(())).unwrap()
+    }
+
+    #[test]
+    fn references_are_replayed_where_they_stand_whatever_spills() {
+        // 0 is no locator. With two workers the third manifest starts when the second ends.
+        let manifests: [&[u64]; 3] = [&[1, 1, 2, 3, 0, 1], &[1, 4], &[2, 4, 4, 5]];
+        let reads =
+            |source_reads, deduplicated_source_reads| Reads { source_reads, deduplicated_source_reads };
+        for (memory, jobs) in [(1 << 30, 1), (1 << 30, 3), (0, 2)] {
+            let Outcome { reads: found, pairs } = outcome(&manifests, &[1, 2, 3], memory, jobs);
+            assert_eq!(pairs, 3 + 2 + 3);
+            assert_eq!(found, [reads(7, 5), reads(9, 7), reads(11, 8)]);
+        }
+    }
+
+    #[test]
+    fn manifests_without_references_change_nothing() {
+        let found = outcome(&[&[], &[1, 1], &[], &[1]], &[1, 9], 1 << 30, 2);
+        assert_eq!(found.pairs, 2);
+        assert_eq!(found.reads.iter().map(|reads| reads.source_reads).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(outcome(&[], &[1], 0, 1).reads, [Reads::default()]);
+    }
+}

@@ -32,7 +32,7 @@ use crate::monitor::Monitor;
 pub struct Counting<'a> {
     inputs: &'a [Opened],
     /// By input: the same for inputs whose relative paths start at the same folder.
-    bases: Vec<u64>,
+    bases: Vec<u128>,
     share: Option<Share>,
     monitor: &'a dyn Monitor,
     /// Faults are told in the first one.
@@ -118,6 +118,7 @@ impl<'a> Counting<'a> {
             match namer.read(texts.source_ref.value(row), hash, &input.base) {
                 Ok(Some(named)) if self.share.is_some_and(|share| !share.keeps(named.digest as u64)) => {
                     found.tally.references_in(at, 1);
+                    found.pass(&named, 1);
                     None
                 }
                 Ok(Some(named)) => {
@@ -174,7 +175,7 @@ impl Collector for Counting<'_> {
         for bad in &rows.bad {
             self.told(&self.inputs[at], &format!("line {}", bad.line), &bad.fault);
         }
-        let base = u128::from(self.bases[at]);
+        let base = self.bases[at];
         let Ok(()) = texts.asks(|row, ask| {
             match ask {
                 Ask::Nothing => {}
@@ -234,7 +235,7 @@ impl Found {
         }
     }
 
-    /// Some references are on their way to the counts.
+    /// Some references are on their way to the counts, or are left out of a sample.
     pub fn pass(&mut self, named: &Named, count: u64) {
         self.framed += if named.framed { count } else { 0 };
     }
@@ -244,15 +245,17 @@ fn cannot_count(error: io::Error) -> Stop {
     Stop::Run(anyhow::Error::new(error).context(CANNOT_COUNT))
 }
 
-/// For each input a number that tells apart where relative paths start.
-fn number_bases(inputs: &[Opened]) -> Vec<u64> {
+/// For each input a number that tells apart where relative paths start. It is to be mixed with the
+/// hash of a text, whose lowest bits it leaves alone: they tell spellings of one object apart, and
+/// an absolute path is the same spelling wherever it stands.
+fn number_bases(inputs: &[Opened]) -> Vec<u128> {
     let mut known: HashMap<&Base, u64> = HashMap::new();
     let mut numbers = Vec::with_capacity(inputs.len());
     for input in inputs {
         let next = known.len() as u64;
         let number = *known.entry(&input.base).or_insert(next);
-        // Spread over all bits, since the number is mixed with a hash.
-        numbers.push(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        // Spread over many bits, as a hash is.
+        numbers.push(u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 32);
     }
     numbers
 }

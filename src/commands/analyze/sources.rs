@@ -152,3 +152,65 @@ impl<'a> SourceCache<'a> {
         number
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(source: u32, count: u64, size: Option<u64>) -> Counted {
+        Counted { digest: 0, source, size, count }
+    }
+
+    fn share(prefix: &str, references: u64, objects: u64, bytes: u64) -> SourceShare {
+        SourceShare { prefix: prefix.into(), references, objects, bytes }
+    }
+
+    /// Two threads that met four sources, and the objects of three of them.
+    fn sums() -> SourceSums {
+        let sources = Sources::default();
+        let (mut one, mut other) = (SourceCache::new(&sources), SourceCache::new(&sources));
+        assert_eq!([b"/z", b"/a", b"/z"].map(|prefix| one.number(prefix)), [0, 1, 0]);
+        assert_eq!([b"/b", b"/a", b"/q", b"/b"].map(|prefix| other.number(prefix)), [2, 1, 3, 2]);
+        let (mut sums, mut more) = (SourceSums::default(), SourceSums::default());
+        sums.add(&object(0, 3, Some(10)));
+        sums.add(&object(1, 1, None));
+        more.add(&object(0, 1, Some(5)));
+        more.add(&object(1, 3, Some(7)));
+        more.add(&object(2, 9, Some(1)));
+        sums.merge(more);
+        sums.name(sources);
+        sums
+    }
+
+    #[test]
+    fn sources_are_listed_by_references_then_by_name_without_those_that_have_no_object() {
+        let (listed, others) = sums().report(10, 1.0);
+        assert_eq!(listed, [share("/b", 9, 1, 1), share("/a", 4, 2, 7), share("/z", 4, 2, 15)]);
+        assert_eq!(others, OtherSources::default());
+    }
+
+    #[test]
+    fn what_is_not_listed_is_summed_up() {
+        let (listed, others) = sums().report(1, 1.0);
+        assert_eq!(listed, [share("/b", 9, 1, 1)]);
+        assert_eq!(others, OtherSources { sources: 2, references: 8, objects: 4, bytes: 22 });
+        let (listed, others) = sums().report(0, 1.0);
+        assert_eq!((listed, others.sources, others.references), (vec![], 3, 17));
+    }
+
+    #[test]
+    fn the_numbers_of_a_sample_are_scaled_up() {
+        let (listed, others) = sums().report(1, 4.0);
+        assert_eq!(listed, [share("/b", 36, 4, 4)]);
+        assert_eq!(others, OtherSources { sources: 2, references: 32, objects: 16, bytes: 88 });
+    }
+
+    #[test]
+    fn sources_past_those_that_are_told_apart_are_counted_as_others() {
+        let mut sums = sums();
+        sums.add(&object(4, 100, Some(1000)));
+        let (listed, others) = sums.report(10, 1.0);
+        assert_eq!(listed.len(), 3);
+        assert_eq!(others, OtherSources { sources: 1, references: 100, objects: 1, bytes: 1000 });
+    }
+}

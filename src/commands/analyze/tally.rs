@@ -49,8 +49,10 @@ impl Tally {
     }
 }
 
-/// Modalities that are told apart; a corpus has a handful, a wrong column any number.
+/// Modalities that are told apart; a corpus has a handful, a wrong column any number. Beyond that
+/// the first by name are, so that it does not matter which come first, and those of the schema.
 const MOST: usize = 100;
+const SCHEMA: [&str; 3] = ["image", "metadata", "text"];
 /// What all further ones are counted as, and rows without modality.
 const OTHERS: &str = "(other)";
 const NONE: &str = "(none)";
@@ -60,7 +62,10 @@ const SHORT: u32 = 12;
 
 /// How many rows have which modality.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Modalities(BTreeMap<String, u64>);
+pub struct Modalities {
+    named: BTreeMap<String, u64>,
+    others: u64,
+}
 
 impl Modalities {
     pub fn count(&mut self, column: &StringViewArray) {
@@ -87,16 +92,30 @@ impl Modalities {
     }
 
     pub fn into_map(self) -> BTreeMap<String, u64> {
-        self.0
+        let Modalities { named: mut map, others } = self;
+        if others > 0 {
+            *map.entry(OTHERS.to_owned()).or_default() += others;
+        }
+        map
     }
 
     fn put(&mut self, name: &str, count: u64) {
-        let known = self.0.len() < MOST || self.0.contains_key(name);
-        *self.0.entry(if known { name } else { OTHERS }.to_owned()).or_default() += count;
+        if let Some(known) = self.named.get_mut(name) {
+            *known += count;
+            return;
+        }
+        self.named.insert(name.to_owned(), count);
+        if self.named.len() > MOST {
+            let mut names = self.named.keys().rev();
+            let last = names.find(|name| !SCHEMA.contains(&name.as_str()));
+            let last = last.expect("there are more than the schema has").clone();
+            self.others += self.named.remove(&last).expect("it was just found");
+        }
     }
 
     fn add(&mut self, other: &Modalities) {
-        other.0.iter().for_each(|(name, count)| self.put(name, *count));
+        self.others += other.others;
+        other.named.iter().for_each(|(name, count)| self.put(name, *count));
     }
 }
 
@@ -116,12 +135,18 @@ mod tests {
 
     #[test]
     fn a_column_of_anything_does_not_fill_the_memory() {
-        let names: Vec<String> = (0..1_000).map(|n| format!("value {n}")).collect();
-        let mut modalities = Modalities::default();
-        modalities.count(&StringViewArray::from_iter_values(&names));
+        let mut names: Vec<String> = (0..999).map(|n| format!("a wrong value {n}")).collect();
+        names.insert(500, "text".into());
+        let mut parts = names.chunks(100).map(|names| {
+            let mut modalities = Modalities::default();
+            modalities.count(&StringViewArray::from_iter_values(names));
+            modalities
+        });
+        let mut modalities = parts.next().unwrap();
+        parts.for_each(|part| modalities.add(&part));
         let map = modalities.into_map();
         assert_eq!(map.len(), MOST + 1);
         assert_eq!(map.values().sum::<u64>(), 1_000);
-        assert_eq!(map[OTHERS], 900);
+        assert_eq!((map[OTHERS], map["text"]), (900, 1));
     }
 }

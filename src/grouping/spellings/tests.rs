@@ -1,0 +1,130 @@
+//! Counting by text against the naive model: whatever is forgotten in between, nothing is lost.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::super::samples::{Model, Reference, references};
+use super::*;
+
+/// Texts that are looked up together.
+const LOT: usize = 700;
+
+struct Outcome {
+    model: Model,
+    /// Texts that were read.
+    reads: u64,
+    counted: u64,
+}
+
+/// Counts the texts of `references` with `threads`, in a room of `memory` bytes, and passes all
+/// on to a counter of the same room.
+fn counted(references: &[Reference], memory: u64, threads: usize) -> Outcome {
+    let room = Arc::new(Room::new(memory));
+    let (spellings, counter) = (Spellings::new(&room), Counter::new(room.clone()));
+    let sums: Mutex<(u64, u64, u64)> = Mutex::default();
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let (spellings, counter, room, sums) = (&spellings, &counter, &room, &sums);
+            scope.spawn(move || {
+                let (mut batch, mut passed) = (Batch::default(), Vec::new());
+                let mut inserter = counter.inserter();
+                for lot in references.chunks(LOT).skip(thread).step_by(threads) {
+                    (0..).zip(lot).for_each(|(row, text)| batch.push(text.hash(), row));
+                    let mut reads = 0;
+                    let read = |row: u32, hash: u128| {
+                        reads += 1;
+                        assert_eq!(hash, lot[row as usize].hash());
+                        Some(lot[row as usize].named())
+                    };
+                    let counted = spellings.count(&mut batch, room, read, &mut passed);
+                    let mut framed = 0;
+                    for (named, count) in passed.drain(..) {
+                        framed += if named.framed { count } else { 0 };
+                        inserter.add(&named, count).unwrap();
+                    }
+                    let mut sums = sums.lock();
+                    *sums = (sums.0 + reads, sums.1 + counted, sums.2 + framed);
+                }
+                inserter.finish().unwrap();
+            });
+        }
+    });
+    let shelves = AtomicUsize::new(0);
+    let done = || -> io::Result<()> {
+        shelves.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    };
+    let framed = spellings.drain(threads, &room, &counter, done).unwrap();
+    assert_eq!(shelves.into_inner(), SHELVES);
+    let (reads, counted, framed_before) = sums.into_inner();
+    let (model, _) = Model::found(counter, threads, framed + framed_before);
+    Outcome { model, reads, counted }
+}
+
+#[test]
+fn counts_are_those_of_a_map_at_any_memory_and_threads() {
+    let references = references(3, 30_000);
+    let expected = Model::of(&references);
+    for (memory, threads) in [(1 << 40, 1), (1 << 40, 3), (1 << 20, 2), (64 << 10, 3), (0, 1)] {
+        let found = counted(&references, memory, threads);
+        assert!(found.model == expected, "{memory} bytes, {threads} threads");
+        assert_eq!(found.counted, references.len() as u64);
+    }
+}
+
+#[test]
+fn a_text_is_read_once_while_there_is_room_and_again_once_it_is_forgotten() {
+    let references = references(4, 20_000);
+    let texts = references.iter().collect::<BTreeSet<_>>().len() as u64;
+    assert!(texts * 3 / 2 < references.len() as u64, "texts recur");
+    for threads in [1, 3] {
+        assert_eq!(counted(&references, 1 << 40, threads).reads, texts);
+    }
+    let forgetful = counted(&references, 0, 1);
+    assert!(forgetful.reads > texts * 5 / 4, "{} reads of {texts} texts", forgetful.reads);
+    assert_eq!(forgetful.model, Model::of(&references));
+}
+
+#[test]
+fn a_text_with_more_references_than_a_slot_counts_is_counted_right() {
+    let text = Reference { object: 10, spelling: 1 };
+    for count in [(1 << 18) - 1, 1 << 18, (1 << 18) + 1, (1 << 19) + 12_345] {
+        let references = vec![text; count];
+        for (memory, threads) in [(1 << 30, 1), (1 << 30, 2)] {
+            let found = counted(&references, memory, threads);
+            let object = found.model.objects.values().next().unwrap();
+            assert_eq!((object.2, found.counted), (count as u64, count as u64));
+            assert_eq!((found.model.framed, found.model.spellings), (count as u64, 1));
+        }
+    }
+}
+
+#[test]
+fn what_is_no_locator_is_not_counted_and_asked_for_each_time() {
+    let room = Arc::new(Room::new(1 << 30));
+    let spellings = Spellings::new(&room);
+    let (mut batch, mut passed, mut asked) = (Batch::default(), Vec::new(), Vec::new());
+    for _ in 0..2 {
+        (0..6).for_each(|row| batch.push(u128::from(row % 3) << 120 | 5, row));
+        let read = |row, _| {
+            asked.push(row);
+            None
+        };
+        assert_eq!(spellings.count(&mut batch, &room, read, &mut passed), 0);
+    }
+    asked.sort_unstable();
+    assert_eq!(asked, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
+    let counter = Counter::new(room.clone());
+    let drained = spellings.drain(1, &room, &counter, || Ok::<(), io::Error>(())).unwrap();
+    assert_eq!((drained, passed.len()), (0, 0));
+    assert_eq!(Model::found(counter, 1, 0).0, Model::default());
+}
+
+#[test]
+fn an_error_ends_the_draining() {
+    let room = Arc::new(Room::new(1 << 30));
+    let counter = Counter::new(room.clone());
+    let fail = || Err(io::Error::other("enough"));
+    let error = Spellings::new(&room).drain(2, &room, &counter, fail).unwrap_err();
+    assert_eq!(error.to_string(), "enough");
+}
