@@ -86,7 +86,7 @@ const MUCH_LOST: f64 = 0.05;
 
 fn concurrency(report: &Report) -> Option<String> {
     // With as many workers as tasks, nothing is published before the last one looks.
-    let some_wait = report.concurrency.iter().filter(|line| line.workers < line.tasks);
+    let some_wait = report.concurrency.iter().filter(|line| (2..line.tasks).contains(&line.workers));
     let lines = some_wait.map(|line| {
         let measured = line.replayed.map(|replayed| (replayed.hit_rate, replayed.source_reads));
         (line.workers, measured.unwrap_or((line.hit_rate, line.source_reads)))
