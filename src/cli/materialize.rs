@@ -121,6 +121,12 @@ pub struct Flags {
     )]
     cache_mode: CacheMode,
 
+    /// Store only the objects on the list in FILE, which `onepull size --admit-out FILE` makes
+    ///
+    /// All others are read again for each shard that needs them, once a shard.
+    #[arg(long, help_heading = "Cache", value_name = "FILE")]
+    admit: Option<PathBuf>,
+
     /// What becomes of a row whose payload cannot be had
     #[arg(
         long,
@@ -174,12 +180,16 @@ impl Flags {
         if self.output.is_none() && !self.dry_run {
             return Err(usage(NAME, "-o/--output DIR is required unless --dry-run is given"));
         }
+        if self.admit.is_some() && self.cache_mode != CacheMode::Always {
+            return Err(usage(NAME, "--admit says what the cache holds, so it needs --cache-mode always"));
+        }
         Ok(Options {
             manifests: self.manifests.clone(),
             output: self.output.clone(),
             format: self.format,
             cache_dir: self.cache.resolve(NAME)?,
             cache_mode: self.cache_mode,
+            admit: self.admit.clone(),
             on_error: self.on_error,
             max_errors: self.max_errors,
             root: self.root.clone(),
@@ -240,6 +250,16 @@ mod tests {
         assert_eq!(error.exit_code(), 2);
         assert!(error.to_string().contains("required unless --dry-run"), "{error}");
         assert_eq!(options(&["--dry-run"]).unwrap().stop_after, StopAfter::Plan);
+    }
+
+    #[test]
+    fn an_admission_list_needs_a_cache() {
+        for mode in ["never", "auto"] {
+            let error = options(&["-o", "out", "--admit", "list", "--cache-mode", mode]).unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains("--cache-mode always"), "{error}");
+        }
+        assert_eq!(options(&["-o", "out", "--admit", "list"]).unwrap().admit, Some("list".into()));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The commands: options in, report out, no printing.
 
+pub mod admission;
 pub mod analyze;
 mod break_even;
 mod manifests;
 pub mod materialize;
 mod obtain;
 mod scan;
+mod sealed;
 pub mod table;
 mod unreadable;
 pub mod wording;

@@ -1,28 +1,28 @@
 //! The multiplicity table as a file: what `analyze --save` writes and `size --from` reads.
 //!
 //! ```text
-//! 16  magic and version
-//!  n  lots, by ascending digest; a lot is the number of its objects and the objects; 0 ends them
+//!     lots, by ascending digest; a lot is the number of its objects and the objects; 0 ends them
 //!     an object: digest minus the digest before it in the lot; references; bytes + 1, or 0 where
 //!     they are unknown
-//! 32  BLAKE3 of all that
 //! ```
 //!
-//! All numbers have seven bits a byte, the lowest first. An object takes about 11 bytes. A file is
-//! complete and as it was written, or it is refused.
+//! That is the content of a `sealed` file. An object takes about 11 bytes.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use parking_lot::Mutex;
 
+use super::sealed::{self, Kind, get, put};
 use crate::publish::Draft;
 
-/// The last byte is the version.
-const MAGIC: [u8; 16] = *b"onepull counts\0\x01";
+const KIND: Kind = Kind {
+    magic: *b"onepull counts\0\x01",
+    name: "table of multiplicities",
+    made_by: "onepull analyze --save FILE",
+};
 
 /// One object of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +53,10 @@ impl Writer {
     /// Starts a table that will be `file`. Fails when nothing can be written beside it.
     pub fn create(file: &Path) -> anyhow::Result<Writer> {
         let context = || format!("writing {}", file.display());
-        let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-        let draft = Draft::create(folder, ".onepull-table-").with_context(context)?;
+        let draft = Draft::create(sealed::folder(file), ".onepull-table-").with_context(context)?;
         let state = State { draft, hasher: blake3::Hasher::new(), next: 0, early: BTreeMap::new() };
         let writer = Writer { file: file.to_owned(), state: Mutex::new(state) };
-        writer.state.lock().put(&MAGIC).with_context(context)?;
+        writer.state.lock().put(&KIND.magic).with_context(context)?;
         Ok(writer)
     }
 
@@ -98,26 +97,10 @@ impl State {
 ///
 /// Fails when the file cannot be read, is no table, is one of another version, or is damaged.
 pub fn read(file: &Path, each: impl FnMut(Row)) -> anyhow::Result<()> {
-    let context = || file.display().to_string();
-    let bytes = fs::read(file).with_context(context)?;
-    check(&bytes).and_then(|lots| decode(lots, each).context("the table is damaged")).with_context(context)
-}
-
-/// The lots of a table that is whole.
-fn check(bytes: &[u8]) -> anyhow::Result<&[u8]> {
-    let (magic, version) = MAGIC.split_at(MAGIC.len() - 1);
-    ensure!(
-        bytes.starts_with(magic),
-        "it is no table of multiplicities; `onepull analyze --save FILE` makes one"
-    );
-    ensure!(
-        bytes.get(magic.len()) == version.first(),
-        "it was written by another version of onepull; make it again with `onepull analyze --save FILE`"
-    );
-    let (content, checksum) =
-        bytes.split_last_chunk::<{ blake3::OUT_LEN }>().context("the table is cut off")?;
-    ensure!(blake3::hash(content) == *checksum, "the table is damaged or cut off: its checksum is wrong");
-    content.get(MAGIC.len()..).context("the table is cut off")
+    let bytes = sealed::bytes(file)?;
+    let lots = KIND.open(&bytes);
+    lots.and_then(|lots| decode(lots, each).ok_or_else(|| KIND.damaged()))
+        .with_context(|| file.display().to_string())
 }
 
 fn encode(rows: &[Row]) -> Vec<u8> {
@@ -153,29 +136,10 @@ fn decode(mut bytes: &[u8], mut each: impl FnMut(Row)) -> Option<()> {
     }
 }
 
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
-    while number > 0x7f {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn get(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn rows() -> Vec<Row> {

@@ -1,5 +1,6 @@
 //! The integration tests, one binary: each module asks one kind of question of the whole.
 
+mod admission;
 mod analyze;
 mod bounded;
 mod cases;

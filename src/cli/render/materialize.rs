@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use onepull::commands::materialize::{Outcome, PlanReport, Report, ShardReport};
+use onepull::commands::materialize::{
+    AdmissionList, AdmissionPlan, AdmissionReport, Outcome, PlanReport, Report, ShardReport,
+};
 
 use super::table::Table;
 use super::{and, errors, image_rows, objects, ratio, term, time, unreadable};
@@ -44,6 +46,9 @@ fn done(r: &Report, output: Option<&Path>, detail: Detail) -> String {
         ),
     );
     t.row("hit rate", ratio(r.hit_rate), format!("oracle {}", ratio(r.oracle_hit_rate)));
+    if let Some(admission) = &r.admission {
+        admitted(&mut t, admission, r.references);
+    }
     t.gap();
     t.row("payloads", show(r.reference_bytes), format!("{} of them distinct", show(r.unique_bytes)));
     t.row("source", show(r.source.bytes), source(r));
@@ -114,6 +119,14 @@ fn planned(p: &PlanReport) -> String {
         ),
     );
     t.row("oracle", ratio(p.oracle_hit_rate), "hit rate with one source read per object");
+    if let Some(AdmissionPlan { list, left_out_objects, left_out_references }) = &p.admission {
+        t.row("admission", ratio(list.predicted_hit_rate), predicted(list));
+        t.more(format!(
+            "{} left out, read once for each shard that names them: {} at most",
+            objects(*left_out_objects),
+            things(*left_out_references, "read", "reads"),
+        ));
+    }
     t.gap();
     t.row("to fetch", show(p.fetch_bytes), sized(p));
     t.row(
@@ -135,6 +148,34 @@ fn planned(p: &PlanReport) -> String {
         ],
     );
     t.text()
+}
+
+fn admitted(t: &mut Table, a: &AdmissionReport, references: u64) {
+    let part = |hits: u64| ratio(if references == 0 { 0.0 } else { hits as f64 / references as f64 });
+    let held = match a.held_hits {
+        0 => String::new(),
+        hits => format!(" + {} on others in the cache", part(hits)),
+    };
+    t.row(
+        "admission",
+        ratio(a.hit_rate),
+        format!(
+            "= {} on admitted objects + {} on duplicates inside shards{held}",
+            part(a.admitted_hits),
+            part(a.in_shard_duplicates),
+        ),
+    );
+    t.row("", ratio(a.list.predicted_hit_rate), predicted(&a.list));
+}
+
+fn predicted(list: &AdmissionList) -> String {
+    format!(
+        "predicted{}: {} by {} in {}",
+        if list.for_this_corpus { "" } else { " for another corpus" },
+        objects(list.admitted_objects),
+        printable(&list.policy),
+        show(list.budget),
+    )
 }
 
 fn source(r: &Report) -> String {
@@ -267,6 +308,36 @@ time          3.61 s  scan   0.10 s  216,040 rows/s
         ] {
             assert!(text.contains(line), "{line}\nis not in\n{text}");
         }
+    }
+
+    #[test]
+    fn a_hit_rate_with_an_admission_list_is_shown_as_its_sum() {
+        let list = AdmissionList {
+            policy: "den\u{7}sity".into(),
+            budget: 486_785,
+            admitted_objects: 95,
+            predicted_hit_rate: 0.25,
+            ..AdmissionList::default()
+        };
+        let admission = AdmissionReport {
+            list: AdmissionList { for_this_corpus: true, ..list.clone() },
+            admitted_hits: 2,
+            in_shard_duplicates: 1,
+            held_hits: 0,
+            hit_rate: 0.375,
+        };
+        let text = |admission| {
+            done(&Report { references: 8, admission: Some(admission), ..report() }, None, Detail::Usual)
+        };
+        let plain = text(admission.clone());
+        let expected = "\
+admission   0.375000  = 0.250000 on admitted objects + 0.125000 on duplicates inside shards
+            0.250000  predicted: 95 objects by den\\u{7}sity in 486.8 kB
+";
+        assert!(plain.contains(expected), "{plain}");
+        let other = text(AdmissionReport { list, held_hits: 4, ..admission });
+        assert!(other.contains("inside shards + 0.500000 on others in the cache\n"), "{other}");
+        assert!(other.contains("0.250000  predicted for another corpus: 95"), "{other}");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Grouping has half of it and is over when payloads move. Then the payloads of one chunk must fit,
 //! with what is beside them; half of the rest keeps payloads for a second use, and the other half
-//! lets more shards be written at the same time.
+//! lets more shards be written at the same time. Where a list says what the cache holds, the first
+//! half is shared by what is on it and what is not.
 
 use bytesize::ByteSize;
 
@@ -13,8 +14,10 @@ use super::write;
 /// The shares of a run that writes shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// For payloads kept in memory.
+    /// For payloads kept in memory, of all shards.
     pub tier_bytes: u64,
+    /// For payloads that a single shard keeps, each.
+    pub shard_bytes: u64,
     /// Shards written at the same time.
     pub writers: usize,
 }
@@ -44,7 +47,11 @@ impl Budget {
         };
         let more = usize::try_from(spare / 2 / chunk.max(1)).unwrap_or(usize::MAX);
         let writers = options.jobs.min(inputs.len()).min(more.saturating_add(1)).max(1);
-        Ok(Budget { tier_bytes: spare / 2, writers })
+        let (tier_bytes, apart) = match options.admit {
+            None => (spare / 2, 0),
+            Some(_) => (spare / 4, spare / 4),
+        };
+        Ok(Budget { tier_bytes, shard_bytes: apart / writers as u64, writers })
     }
 }
 

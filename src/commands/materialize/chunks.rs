@@ -12,8 +12,9 @@ use arrow_select::filter::filter_record_batch;
 use bytes::Bytes;
 
 use super::asked::{Asked, Waiting};
-use super::load::Loader;
 use super::options::OnError;
+use super::shard_tier::Use;
+use super::supply::{Supplied, Supply};
 use crate::corpus::rows;
 use crate::corpus::shard::{Chunk, Filled};
 use crate::corpus::{Key, Object};
@@ -57,6 +58,10 @@ pub struct Outcome {
     pub materialized_bytes: u64,
     /// Failed references, by class.
     pub failed: BTreeMap<Class, u64>,
+    /// References whose object was had: through the cache; and, of objects that the cache is not
+    /// to hold, those beyond the first in this shard.
+    pub through_cache: u64,
+    pub in_shard_duplicates: u64,
 }
 
 /// What loading the objects of a lot gave.
@@ -64,7 +69,7 @@ type Payloads = HashMap<Key, Result<Bytes, Fault>>;
 
 /// Takes rows, gives chunks.
 pub struct Chunker<'a> {
-    loader: &'a Loader<'a>,
+    supply: Supply<'a>,
     rule: Rule,
     chunk: Chunk,
     /// Bytes of the distinct payloads, and of the tables, of the chunk.
@@ -78,9 +83,9 @@ pub struct Chunker<'a> {
 }
 
 impl<'a> Chunker<'a> {
-    pub fn new(loader: &'a Loader<'a>, rule: Rule) -> Chunker<'a> {
+    pub fn new(supply: Supply<'a>, rule: Rule) -> Chunker<'a> {
         Chunker {
-            loader,
+            supply,
             rule,
             chunk: Chunk::default(),
             bytes: 0,
@@ -122,7 +127,7 @@ impl<'a> Chunker<'a> {
                 && !self.known.contains_key(&(*key, *frame))
                 && seen.insert(*key)
             {
-                bytes += self.loader.expected_bytes(key, &asked.objects[key]).unwrap_or(GUESS_BYTES);
+                bytes += self.supply.loader.expected_bytes(key, &asked.objects[key]).unwrap_or(GUESS_BYTES);
             }
             if bytes > LOT_BYTES {
                 return count.max(1);
@@ -132,7 +137,7 @@ impl<'a> Chunker<'a> {
     }
 
     /// Loads the objects of a lot that the chunk does not have yet.
-    fn load(&self, asked: &Asked, lot: Range<usize>) -> anyhow::Result<Payloads> {
+    fn load(&mut self, asked: &Asked, lot: Range<usize>) -> anyhow::Result<Payloads> {
         let mut wanted: Vec<(Key, Object)> = Vec::new();
         let mut seen = HashSet::new();
         for row in &asked.waiting[lot] {
@@ -143,7 +148,7 @@ impl<'a> Chunker<'a> {
                 wanted.push((*key, asked.objects[key].clone()));
             }
         }
-        let loaded = self.loader.load(&wanted)?;
+        let loaded = self.supply.load(&wanted)?;
         Ok(wanted.into_iter().map(|(key, _)| key).zip(loaded).collect())
     }
 
@@ -205,11 +210,11 @@ impl<'a> Chunker<'a> {
             let payload = match payloads.get(&key) {
                 Some(payload) => payload.clone(),
                 // It was part of the chunk when the lot was loaded, and that chunk has ended since.
-                None => self.loader.load_one(key, object)?,
+                None => self.supply.load_one(key, object)?,
             };
             let payload = match frame {
                 Some(index) => match payload {
-                    Ok(whole) => self.loader.page(key, object, &whole, index)?,
+                    Ok(whole) => self.supply.loader.page(key, object, &whole, index)?,
                     Err(fault) => Err(fault),
                 },
                 None => payload,
@@ -218,7 +223,17 @@ impl<'a> Chunker<'a> {
             let known = payload.map(|payload| self.add_payload(payload));
             self.known.insert((key, frame), known);
         }
-        Ok(match &self.known[&(key, frame)] {
+        let supplied = self.supply.used(&key, object);
+        let known = &self.known[&(key, frame)];
+        // A payload without the page was had all the same.
+        if known.is_ok() || !self.supply.loader.has_failed(&key) {
+            match supplied {
+                Supplied::Cached => self.outcome.through_cache += 1,
+                Supplied::Apart(Use::First) => {}
+                Supplied::Apart(Use::Again) => self.outcome.in_shard_duplicates += 1,
+            }
+        }
+        Ok(match known {
             Ok(index) => {
                 self.outcome.materialized += 1;
                 self.outcome.materialized_bytes += self.chunk.payloads[*index as usize].len() as u64;

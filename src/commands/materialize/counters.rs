@@ -8,8 +8,12 @@ use std::time::{Duration, Instant};
 pub enum Counter {
     /// Objects read from their source for the first time.
     Reads,
-    /// Objects read again because no cache could keep them.
+    /// Objects read again because no cache could keep them, or was to.
     Rereads,
+    /// Those of both kinds that were read for one shard alone, and objects found in the cache for
+    /// one shard alone.
+    ShardReads,
+    ShardFinds,
     /// Read calls on sources, and what they moved.
     Requests,
     SourceBytes,

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
@@ -12,6 +13,7 @@ use super::counters::{Counter, Counters};
 use super::failures::Failures;
 use crate::cache::memory::MemoryTier;
 use crate::cache::{self, Cache};
+use crate::commands::admission::Admission;
 use crate::commands::obtain::obtain;
 use crate::corpus::{Key, Object, Target, key};
 use crate::fault::Fault;
@@ -25,6 +27,8 @@ pub struct Run<'a> {
     pub source: &'a dyn Source,
     pub cache: Option<&'a Cache>,
     pub memory: &'a MemoryTier,
+    /// `None`: the cache takes every object.
+    pub admission: Option<&'a Admission>,
     pub counters: &'a Counters,
     pub failures: &'a Failures,
     pub monitor: &'a dyn Monitor,
@@ -56,27 +60,50 @@ pub struct Planned {
     pub reused_bytes: u64,
     pub held: u64,
     pub held_bytes: u64,
+    /// What goes into the cache.
     pub fetch: plan::Size,
+    /// What the cache neither holds nor is to hold, if each object were read once; and the
+    /// references to it.
+    pub apart: plan::Size,
+    pub apart_references: u64,
     /// Source files that something is fetched from.
     pub files: u64,
+}
+
+/// The cache as a plan sees it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stock<'a> {
+    /// The folder of a cache that is there.
+    pub root: Option<&'a Path>,
+    /// See [`Run::admission`].
+    pub admission: Option<&'a Admission>,
+}
+
+impl Stock<'_> {
+    fn admits(&self, object: &Object) -> bool {
+        self.admission.is_none_or(|admission| admission.admits(&object.canonical))
+    }
 }
 
 /// A batch of objects, planned.
 pub struct Batch {
     pub planned: Planned,
+    /// What goes into the cache.
     pub files: Vec<FileFetch>,
+    /// What is read for each shard that needs it.
+    pub apart: Vec<FileFetch>,
 }
 
-/// Plans one batch: asks the cache at `root`, if there is one, what it holds.
-pub fn plan_batch(objects: &[Object], root: Option<&std::path::Path>, pool: &rayon::ThreadPool) -> Batch {
+/// Plans one batch: asks the cache, if there is one, what it holds.
+pub fn plan_batch(objects: &[Object], stock: Stock, pool: &rayon::ThreadPool) -> Batch {
     let look_up = |object: &Object| {
         let key = key::key(&object.canonical);
-        (key, root.and_then(|root| cache::held(root, &key)))
+        (key, stock.root.and_then(|root| cache::held(root, &key)))
     };
     let looked_up: Vec<(Key, Option<u64>)> =
         pool.install(|| objects.par_iter().with_min_len(256).map(look_up).collect());
     let mut planned = Planned::default();
-    let mut missing = Vec::new();
+    let (mut missing, mut apart) = (Vec::new(), Vec::new());
     for (object, (key, held)) in objects.iter().zip(looked_up) {
         match held {
             _ if !object.wanted => {
@@ -87,36 +114,42 @@ pub fn plan_batch(objects: &[Object], root: Option<&std::path::Path>, pool: &ray
                 planned.held += 1;
                 planned.held_bytes += bytes;
             }
-            None => missing.push((&*object.canonical, key)),
+            None if stock.admits(object) => missing.push((&*object.canonical, key)),
+            None => {
+                planned.apart_references += object.count;
+                apart.push((&*object.canonical, key));
+            }
         }
     }
-    let files = plan::plan(missing);
-    for file in &files {
-        planned.fetch += plan::size(file);
-    }
-    Batch { planned, files }
+    let (files, apart) = (plan::plan(missing), plan::plan(apart));
+    files.iter().for_each(|file| planned.fetch += plan::size(file));
+    apart.iter().for_each(|file| planned.apart += plan::size(file));
+    Batch { planned, files, apart }
 }
 
 /// Plans everything, batch by batch.
 pub fn plan_all(
     groups: &Groups,
     batch_bytes: u64,
-    root: Option<&std::path::Path>,
+    stock: Stock,
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
 ) -> anyhow::Result<Planned> {
     let mut total = Planned::default();
-    // A large file comes in several batches and counts once; one without ranges in a single one.
+    // A large file comes in several batches, or is read for both purposes, and counts once; one
+    // without ranges comes in a single batch.
     let mut ranged: HashSet<u64> = HashSet::new();
     for objects in groups.batches(batch_bytes) {
         monitor.check()?;
-        let batch = plan_batch(&objects?, root, pool);
-        for file in &batch.files {
+        let batch = plan_batch(&objects?, stock, pool);
+        let mut others: HashSet<u64> = HashSet::new();
+        for file in batch.files.iter().chain(&batch.apart) {
             match file.targets.last() {
-                Some(Target::Range { .. }) => drop(ranged.insert(key::short_hash(&file.path))),
-                _ => total.files += 1,
-            }
+                Some(Target::Range { .. }) => ranged.insert(key::short_hash(&file.path)),
+                _ => others.insert(key::short_hash(&file.path)),
+            };
         }
+        total.files += others.difference(&ranged).count() as u64;
         total += batch.planned;
     }
     Ok(Planned { files: total.files + ranged.len() as u64, ..total })
@@ -129,15 +162,18 @@ impl std::ops::AddAssign for Planned {
         self.held += other.held;
         self.held_bytes += other.held_bytes;
         self.fetch += other.fetch;
+        self.apart += other.apart;
+        self.apart_references += other.apart_references;
     }
 }
 
 impl Run<'_> {
-    /// Fetches everything that the cache lacks. What fails is noted and does not end the run.
+    /// Fetches everything that the cache is to hold and lacks. What fails is noted and does not end the run.
     /// Ends early when the cache is full: what it cannot keep is read when a row needs it.
-    pub fn fill(&self, groups: &Groups, batch_bytes: u64, root: &std::path::Path) -> anyhow::Result<()> {
+    pub fn fill(&self, groups: &Groups, batch_bytes: u64, root: &Path) -> anyhow::Result<()> {
+        let stock = Stock { root: Some(root), admission: self.admission };
         for objects in groups.batches(batch_bytes) {
-            let batch = plan_batch(&objects?, Some(root), self.pool);
+            let batch = plan_batch(&objects?, stock, self.pool);
             self.counters.add(Counter::UniqueBytes, batch.planned.held_bytes);
             self.obtain(&batch.files, Until::CacheIsFull, &|key, payload| {
                 let bytes = payload.as_ref().map_or(0, |payload| payload.len() as u64);

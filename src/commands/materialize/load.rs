@@ -1,7 +1,7 @@
 //! Gives rows their payloads: from the cache, or from the source where the cache fails.
 //!
 //! Of several threads that miss one entry, one reads the source and stores the entry again; the
-//! others then find it in the cache.
+//! others then find it in the cache. What the cache is not to hold is read for whoever asks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,6 +13,7 @@ use super::counters::Counter;
 use super::fetch::{Run, Until};
 use crate::cache::Lookup;
 use crate::cache::flight::Flight;
+use crate::commands::admission::Admission;
 use crate::corpus::{Key, Object, Target, key};
 use crate::fault::{Class, Fault};
 use crate::frame;
@@ -46,7 +47,12 @@ impl<'a> Loader<'a> {
         self.run.monitor
     }
 
-    /// The payloads of `objects`, which are distinct, in their order.
+    /// See [`Run::admission`].
+    pub fn admission(&self) -> Option<&'a Admission> {
+        self.run.admission
+    }
+
+    /// The payloads of `objects`, which are distinct and may be stored, in their order.
     ///
     /// Fails only when the run is to stop.
     pub fn load(&self, objects: &[(Key, Object)]) -> anyhow::Result<Vec<Result<Bytes, Fault>>> {
@@ -57,17 +63,31 @@ impl<'a> Loader<'a> {
             missing.retain(|&at| self.run.failures.get(&objects[at].0).is_none());
             missing = self.read_source(objects, &missing, &mut found)?;
         }
-        let outcome = found.into_iter().zip(objects).map(|(payload, (key, _))| match payload {
-            Some(payload) => Ok(payload),
-            None => Err(self.run.failures.get(key).unwrap_or_else(|| Fault::new(Class::Io, "not read"))),
-        });
-        Ok(outcome.collect())
+        Ok(self.results(objects, found))
     }
 
-    /// [`Loader::load`] for a single object.
-    pub fn load_one(&self, key: Key, object: &Object) -> anyhow::Result<Result<Bytes, Fault>> {
-        let mut loaded = self.load(&[(key, object.clone())])?;
-        Ok(loaded.pop().expect("one result for one object"))
+    /// The payloads of `objects`, which are distinct and are not to be stored, in their order: from
+    /// the cache if an earlier run put them there, else from their sources.
+    ///
+    /// Fails only when the run is to stop.
+    pub fn load_apart(&self, objects: &[(Key, Object)]) -> anyhow::Result<Vec<Result<Bytes, Fault>>> {
+        let look_up = |(key, _): &(Key, Object)| self.look_up_on_disk(key);
+        let mut found: Vec<Option<Bytes>> =
+            self.run.pool.install(|| objects.par_iter().map(look_up).collect());
+        self.run.counters.add(Counter::ShardFinds, found.iter().flatten().count() as u64);
+        let missing = |&at: &usize| found[at].is_none() && self.run.failures.get(&objects[at].0).is_none();
+        let missing: Vec<usize> = (0..objects.len()).filter(missing).collect();
+        self.obtain(objects, missing, &mut found, &|key, payload| {
+            let bytes = if self.count_read(key) { payload.len() as u64 } else { 0 };
+            self.run.counters.add(Counter::UniqueBytes, bytes);
+            self.run.counters.add(Counter::ShardReads, 1);
+        })?;
+        Ok(self.results(objects, found))
+    }
+
+    /// Whether the object could not be had.
+    pub fn has_failed(&self, key: &Key) -> bool {
+        self.run.failures.get(key).is_some()
     }
 
     /// Page `index` of `payload`, which is that of `object`. A fault names the object.
@@ -129,15 +149,41 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Counts an object that was read from its source for a row.
-    fn count_read(&self, key: Key, payload: &Bytes) {
+    fn results(&self, objects: &[(Key, Object)], found: Vec<Option<Bytes>>) -> Vec<Result<Bytes, Fault>> {
+        let result = |(payload, (key, _)): (Option<Bytes>, &(Key, Object))| {
+            let fault = || self.run.failures.get(key).unwrap_or_else(|| Fault::new(Class::Io, "not read"));
+            payload.ok_or_else(fault)
+        };
+        found.into_iter().zip(objects).map(result).collect()
+    }
+
+    /// Counts an object that was read from its source for a row; whether it is the first time.
+    fn count_read(&self, key: Key) -> bool {
         let first = self.read.lock().insert(key) && !self.run.could_not_keep(&key);
         self.run.counters.add(if first { Counter::Reads } else { Counter::Rereads }, 1);
-        // The bytes of entries that were there when they were planned are counted already.
-        let uncounted = self.run.cache.is_none() || self.run.is_full() || self.damaged.lock().contains(&key);
-        if first && uncounted {
-            self.run.counters.add(Counter::UniqueBytes, payload.len() as u64);
-        }
+        first
+    }
+
+    /// Reads the objects at `places` from their sources into `found`; `each` is told of every
+    /// payload.
+    fn obtain(
+        &self,
+        objects: &[(Key, Object)],
+        mut places: Vec<usize>,
+        found: &mut [Option<Bytes>],
+        each: &(dyn Fn(Key, &Bytes) + Sync),
+    ) -> anyhow::Result<()> {
+        places.sort_by(|&a, &b| objects[a].1.canonical.cmp(&objects[b].1.canonical));
+        let files = plan::plan(places.iter().map(|&at| (&*objects[at].1.canonical, objects[at].0)));
+        let payloads: Mutex<HashMap<Key, Bytes>> = Mutex::default();
+        self.run.obtain(&files, Until::Done, &|key, payload| {
+            let Some(payload) = payload else { return };
+            each(key, &payload);
+            payloads.lock().insert(key, payload);
+        })?;
+        let mut payloads = payloads.into_inner();
+        places.iter().for_each(|&at| found[at] = payloads.remove(&objects[at].0));
+        Ok(())
     }
 
     /// Reads those of `missing` that no other thread is reading, waits for the others, and
@@ -168,20 +214,16 @@ impl<'a> Loader<'a> {
                 None => others.push(at),
             }
         }
-        mine.sort_by(|&a, &b| objects[a].1.canonical.cmp(&objects[b].1.canonical));
-        let files = plan::plan(mine.iter().map(|&at| (&*objects[at].1.canonical, objects[at].0)));
-        let payloads: Mutex<HashMap<Key, Bytes>> = Mutex::default();
-        self.run.obtain(&files, Until::Done, &|key, payload| {
-            let Some(payload) = payload else { return };
-            self.count_read(key, &payload);
-            self.run.keep(key, &payload);
-            payloads.lock().insert(key, payload);
+        self.obtain(objects, mine, found, &|key, payload| {
+            // The bytes of entries that were there when they were planned are counted already.
+            let uncounted =
+                self.run.cache.is_none() || self.run.is_full() || self.damaged.lock().contains(&key);
+            if self.count_read(key) && uncounted {
+                self.run.counters.add(Counter::UniqueBytes, payload.len() as u64);
+            }
+            self.run.keep(key, payload);
         })?;
         drop(leads);
-        let payloads = payloads.into_inner();
-        for &at in &mine {
-            found[at] = payloads.get(&objects[at].0).cloned();
-        }
         others.retain(|&at| {
             self.flight.wait(objects[at].0);
             found[at] = self.look_up(&objects[at].0);

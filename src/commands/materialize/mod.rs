@@ -16,16 +16,19 @@ mod output;
 mod probe;
 mod report;
 mod scan;
+mod shard_tier;
 mod shards;
 mod summary;
+mod supply;
 mod write;
 
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use crate::cache::Cache;
 use crate::cache::memory::MemoryTier;
+use crate::commands::admission::Admission;
 use crate::commands::{Unreadable, manifests};
 use crate::corpus::shard::parquet::Layout;
 use crate::monitor::{Monitor, Phase};
@@ -34,7 +37,7 @@ use crate::source::local::Local;
 use budget::Budget;
 use counters::Counters;
 use failures::{Failures, Refused};
-use fetch::{Full, Planned, Run, plan_all};
+use fetch::{Full, Planned, Run, Stock, plan_all};
 use inputs::{Input, Inputs};
 use load::Loader;
 pub use options::*;
@@ -57,6 +60,7 @@ pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Outcome> 
 pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Outcome> {
     let start = Instant::now();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
+    let admission = admission(options)?;
     let found = inputs::find(options)?;
     found.unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
     if found.readable.is_empty() && found.unreadable.is_empty() {
@@ -64,7 +68,7 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     }
     match options.stop_after {
         StopAfter::Plan => {
-            let prepared = Prepared::new(found, options, &pool, monitor)?;
+            let prepared = Prepared::new(found, admission, options, &pool, monitor)?;
             let planned = prepared.plan(options, &pool, monitor)?;
             Ok(Outcome::Planned(summary::plan(&prepared, planned, options, start)))
         }
@@ -72,7 +76,7 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
             let folder = options.output.as_deref().context("no output folder was given")?;
             Budget::of(&found.readable, options)?;
             let output = Output::open(folder)?;
-            let prepared = Prepared::new(found, options, &pool, monitor)?;
+            let prepared = Prepared::new(found, admission, options, &pool, monitor)?;
             let mut report = materialize(source, prepared, &output, options, &pool, monitor)?;
             report.seconds.total = start.elapsed().as_secs_f64();
             Ok(Outcome::Done(report))
@@ -80,8 +84,19 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     }
 }
 
+fn admission(options: &Options) -> anyhow::Result<Option<Admission>> {
+    let Some(file) = &options.admit else { return Ok(None) };
+    ensure!(
+        options.cache_mode == CacheMode::Always,
+        "an admission list says what the cache holds; it needs the cache mode `always`"
+    );
+    let admission = Admission::read(file).context("cannot read the admission list")?;
+    Ok(Some(admission))
+}
+
 /// Everything that is known before the first fetch.
 struct Prepared {
+    admission: Option<Admission>,
     inputs: Vec<Input>,
     layouts: Vec<Option<Layout>>,
     /// See [`Record::options`], by input.
@@ -96,6 +111,7 @@ struct Prepared {
 impl Prepared {
     fn new(
         found: Inputs,
+        admission: Option<Admission>,
         options: &Options,
         pool: &rayon::ThreadPool,
         monitor: &dyn Monitor,
@@ -127,7 +143,10 @@ impl Prepared {
         let scanned = references.group(pool, monitor)?;
         scanned.unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
         let seconds = Seconds { scan, group: group_start.elapsed().as_secs_f64(), ..Seconds::default() };
-        Ok(Prepared { inputs, layouts, fingerprints, finished, scanned, unreadable, seconds })
+        let prepared =
+            Prepared { admission, inputs, layouts, fingerprints, finished, scanned, unreadable, seconds };
+        prepared.check_admission(monitor);
+        Ok(prepared)
     }
 
     fn plan(
@@ -138,7 +157,25 @@ impl Prepared {
     ) -> anyhow::Result<Planned> {
         let root = (options.cache_mode != CacheMode::Never && options.cache_dir.is_dir())
             .then_some(options.cache_dir.as_path());
-        plan_all(&self.scanned.groups, budget::batch_bytes(options), root, pool, monitor)
+        let stock = Stock { root, admission: self.admission.as_ref() };
+        plan_all(&self.scanned.groups, budget::batch_bytes(options), stock, pool, monitor)
+    }
+
+    /// Whether the admission list was made for these references.
+    fn is_for_this_corpus(&self, admission: &Admission) -> bool {
+        let (choice, found) = (&admission.choice, self.scanned.groups.totals);
+        (choice.references, choice.objects) == (found.references, found.objects)
+    }
+
+    fn check_admission(&self, monitor: &dyn Monitor) {
+        let Some(admission) = &self.admission else { return };
+        if !self.is_for_this_corpus(admission) {
+            let (choice, found) = (&admission.choice, self.scanned.groups.totals);
+            monitor.problem(&format!(
+                "the admission list was made for another corpus, of {} references to {} objects, and this one has                  {} to {}; what it predicts does not hold here",
+                choice.references, choice.objects, found.references, found.objects
+            ));
+        }
     }
 
     /// Inputs whose shard is to be written now.
@@ -205,6 +242,7 @@ fn materialize(
         source,
         cache: cache.as_ref(),
         memory: &memory,
+        admission: prepared.admission.as_ref(),
         counters: &counters,
         failures: &failures,
         monitor,
@@ -231,7 +269,7 @@ fn materialize(
     let write_start = Instant::now();
     prepared.scanned.groups.release();
     let loader = Loader::new(&run);
-    let written = shards::write_all(&prepared, output, &loader, budget.writers, options)?;
+    let written = shards::write_all(&prepared, output, &loader, budget, options)?;
     seconds.write = write_start.elapsed().as_secs_f64();
     let done = summary::Done { planned, route, run: &run, written, seconds };
     Ok(summary::report(&prepared, done, options))

@@ -16,6 +16,9 @@ pub struct Options {
     pub format: Option<Format>,
     pub cache_dir: PathBuf,
     pub cache_mode: CacheMode,
+    /// A list of the objects that the cache is to hold, see [`crate::commands::admission`]; needs
+    /// [`CacheMode::Always`]. `None`: it holds all.
+    pub admit: Option<PathBuf>,
     pub on_error: OnError,
     pub max_errors: MaxErrors,
     /// What relative paths are relative to; `None`: the folder of their manifest.

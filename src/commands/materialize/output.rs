@@ -83,7 +83,8 @@ impl Output {
         Ok(output)
     }
 
-    fn scratch(&self) -> PathBuf {
+    /// Where temporary files go.
+    pub fn scratch(&self) -> PathBuf {
         self.folder.join(".onepull/tmp")
     }
 

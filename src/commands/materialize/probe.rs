@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::counters::Counter;
-use super::fetch::{Run, Until, plan_batch};
+use super::fetch::{Run, Stock, Until, plan_batch};
 use crate::commands::break_even::Costs;
 use crate::grouping::{Groups, Totals};
 use crate::plan::FileFetch;
@@ -27,7 +27,7 @@ const OBJECTS: usize = 6;
 /// the cache afterwards.
 pub fn choose(run: &Run, groups: &Groups, batch_bytes: u64, root: &Path) -> anyhow::Result<Route> {
     let Some(objects) = groups.batches(batch_bytes).next() else { return Ok(Route::Cache) };
-    let files = sample(plan_batch(&objects?, Some(root), run.pool).files);
+    let files = sample(plan_batch(&objects?, Stock { root: Some(root), admission: None }, run.pool).files);
     let (timed, hit) = (AtomicU64::new(0), AtomicU64::new(0));
     let before = [Counter::SourceNanos, Counter::PutNanos].map(|counter| run.counters.get(counter));
     run.obtain(&files, Until::CacheIsFull, &|key, payload| {

@@ -35,6 +35,8 @@ pub struct Report {
     pub oracle_hit_rate: f64,
     pub cache: CacheReport,
     pub source: SourceReport,
+    /// Only with an admission list.
+    pub admission: Option<AdmissionReport>,
     /// Bytes of the distinct payloads written, and of all payloads written.
     pub unique_bytes: u64,
     pub reference_bytes: u64,
@@ -62,11 +64,54 @@ pub struct CacheReport {
 pub struct SourceReport {
     /// Objects obtained from their source for the first time.
     pub reads: u64,
-    /// Objects obtained again because no cache could keep them.
+    /// Objects obtained again because no cache could keep them, or was to.
     pub rereads: u64,
     pub requests: u64,
     pub retries: u64,
     pub bytes: u64,
+}
+
+/// An admission list: what it was made for, and what it predicts.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct AdmissionList {
+    pub file: String,
+    pub policy: String,
+    /// What the payloads of the admitted objects had to fit in, bytes.
+    pub budget: u64,
+    /// Whether the list was made for as many references and objects as there are.
+    pub for_this_corpus: bool,
+    /// Objects on the list, and their bytes.
+    pub admitted_objects: u64,
+    pub admitted_bytes: u64,
+    /// What a cache that holds these, and nothing at first, gives.
+    pub predicted_hit_rate: f64,
+}
+
+/// What became of the references of the shards that this run wrote, failed ones left out:
+/// references = admitted hits + in-shard duplicates + held hits + source reads + rereads.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct AdmissionReport {
+    #[serde(flatten)]
+    pub list: AdmissionList,
+    /// References to admitted objects, without the source reads of these.
+    pub admitted_hits: u64,
+    /// References to other objects, beyond the first in each shard.
+    pub in_shard_duplicates: u64,
+    /// First references of shards to other objects that the cache held all the same.
+    pub held_hits: u64,
+    /// The sum of the three / all references.
+    pub hit_rate: f64,
+}
+
+/// What an admission list leaves to be read for each shard that needs it.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct AdmissionPlan {
+    #[serde(flatten)]
+    pub list: AdmissionList,
+    /// Objects that are neither admitted nor in the cache, and the references to them: the least
+    /// and the most reads.
+    pub left_out_objects: u64,
+    pub left_out_references: u64,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -104,7 +149,7 @@ pub struct PlanReport {
     pub held: u64,
     pub held_bytes: u64,
     pub reused_objects: u64,
-    /// Objects that would be read from their sources.
+    /// Objects that would be read from their sources, whether the cache is to hold them or not.
     pub fetch: u64,
     /// Their bytes as far as the locators say, and how many of them say.
     pub fetch_bytes: u64,
@@ -112,6 +157,8 @@ pub struct PlanReport {
     /// At most this many read calls, over this many source files.
     pub requests: u64,
     pub source_files: u64,
+    /// Only with an admission list.
+    pub admission: Option<AdmissionPlan>,
     pub errors: BTreeMap<&'static str, u64>,
     /// Shards that would be written, and finished ones that would be reused.
     pub shards: u64,

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 
 use super::Prepared;
+use super::budget::Budget;
 use super::load::Loader;
 use super::options::Options;
 use super::output::Output;
@@ -20,7 +21,7 @@ pub fn write_all(
     prepared: &Prepared,
     output: &Output,
     loader: &Loader,
-    writers: usize,
+    budget: Budget,
     options: &Options,
 ) -> anyhow::Result<AllWritten> {
     let monitor = loader.monitor();
@@ -33,7 +34,8 @@ pub fn write_all(
         while let Some(&at) = pending.get(next.fetch_add(1, Ordering::Relaxed)) {
             let tally = prepared.scanned.tallies[at].as_ref().expect("only what was scanned is pending");
             let fingerprint = &prepared.fingerprints[at];
-            let job = Job { options, fingerprint, tally, output, loader, monitor };
+            let shard_bytes = budget.shard_bytes;
+            let job = Job { options, fingerprint, tally, output, loader, shard_bytes, monitor };
             let result = match job.write(&prepared.inputs[at], prepared.layouts[at].clone()) {
                 Ok(written) => Ok(written),
                 Err(Unwritten::Manifest(error)) => {
@@ -51,7 +53,7 @@ pub fn write_all(
         Ok(())
     };
     std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..writers).map(|_| scope.spawn(worker)).collect();
+        let writers: Vec<_> = (0..budget.writers).map(|_| scope.spawn(worker)).collect();
         let ended: Vec<anyhow::Result<()>> = writers
             .into_iter()
             .map(|writer| writer.join().unwrap_or_else(|panic| resume_unwind(panic)))

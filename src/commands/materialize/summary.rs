@@ -26,6 +26,8 @@ pub struct Done<'a> {
 /// The report of a dry run.
 pub fn plan(prepared: &Prepared, planned: Planned, options: &Options, start: Instant) -> PlanReport {
     let totals = prepared.scanned.groups.totals;
+    let mut fetch = planned.fetch;
+    fetch += planned.apart;
     let mut report = PlanReport {
         manifests: prepared.inputs.len() as u64,
         references: totals.references,
@@ -35,11 +37,16 @@ pub fn plan(prepared: &Prepared, planned: Planned, options: &Options, start: Ins
         held: planned.held,
         held_bytes: planned.held_bytes,
         reused_objects: planned.reused,
-        fetch: planned.fetch.objects,
-        fetch_bytes: planned.fetch.sized_bytes,
-        fetch_sized: planned.fetch.sized,
-        requests: planned.fetch.requests,
+        fetch: fetch.objects,
+        fetch_bytes: fetch.sized_bytes,
+        fetch_sized: fetch.sized,
+        requests: planned.fetch.requests + planned.apart_references,
         source_files: planned.files,
+        admission: admission_list(prepared, options).map(|list| AdmissionPlan {
+            list,
+            left_out_objects: planned.apart.objects,
+            left_out_references: planned.apart_references,
+        }),
         shards: prepared.pending().len() as u64,
         shards_reused: prepared.finished.iter().flatten().count() as u64,
         unreadable: unreadable(prepared),
@@ -72,6 +79,12 @@ pub fn report(prepared: &Prepared, done: Done, options: &Options) -> Report {
     };
     let reads_once = reads.min(wanted - failed_objects);
     let rereads = rereads + (reads - reads_once);
+    let mut hits = wanted - failed_objects - reads_once;
+    if options.admit.is_some() && done.written.iter().any(|(_, written)| written.is_err()) {
+        // A manifest that broke on the way asked for nothing more of what the cache is not to hold.
+        hits = hits.min(done.planned.held);
+    }
+    let failed_objects = wanted - hits - reads_once;
     let mut report = Report {
         references: totals.references,
         objects: totals.objects,
@@ -82,7 +95,7 @@ pub fn report(prepared: &Prepared, done: Done, options: &Options) -> Report {
         oracle_hit_rate: rate(totals.objects, totals.references),
         cache: CacheReport {
             mode: mode(options.cache_mode, done.route),
-            hits: wanted - failed_objects - reads_once,
+            hits,
             misses: if done.route == Route::Cache { reads_once + failed_objects } else { 0 },
             puts: counters.get(Counter::Puts),
             put_failures: counters.get(Counter::PutFailures),
@@ -103,6 +116,8 @@ pub fn report(prepared: &Prepared, done: Done, options: &Options) -> Report {
         ..Report::default()
     };
     add_manifests(&mut report, prepared, &done.written);
+    report.admission =
+        admission_list(prepared, options).map(|list| admission(list, report.references, &done));
     report.advice = advice(&report, &done);
     report
 }
@@ -163,6 +178,36 @@ fn unreadable(prepared: &Prepared) -> Vec<Unreadable> {
     prepared.unreadable.iter().chain(&prepared.scanned.unreadable).cloned().collect()
 }
 
+fn admission_list(prepared: &Prepared, options: &Options) -> Option<AdmissionList> {
+    let (admission, file) = (prepared.admission.as_ref()?, options.admit.as_ref()?);
+    Some(AdmissionList {
+        file: file.display().to_string(),
+        policy: admission.choice.policy.clone(),
+        budget: admission.choice.budget,
+        for_this_corpus: prepared.is_for_this_corpus(admission),
+        admitted_objects: admission.objects(),
+        admitted_bytes: admission.choice.admitted_bytes,
+        predicted_hit_rate: admission.choice.predicted_hit_rate(),
+    })
+}
+
+fn admission(list: AdmissionList, references: u64, done: &Done) -> AdmissionReport {
+    let get = |counter| done.run.counters.get(counter);
+    let written = done.written.iter().filter_map(|(_, written)| written.as_ref().ok());
+    let (mut through_cache, mut in_shard_duplicates) = (0u64, 0);
+    for written in written {
+        through_cache += written.outcome.through_cache;
+        in_shard_duplicates += written.outcome.in_shard_duplicates;
+    }
+    let reads = get(Counter::Reads) + get(Counter::Rereads) - get(Counter::ShardReads);
+    // Less than nothing only where a manifest broke after its objects were read.
+    let admitted_hits = through_cache.saturating_sub(reads);
+    let held_hits = get(Counter::ShardFinds);
+    let hits = admitted_hits + in_shard_duplicates + held_hits;
+    let hit_rate = if references == 0 { 0.0 } else { hits as f64 / references as f64 };
+    AdmissionReport { list, admitted_hits, in_shard_duplicates, held_hits, hit_rate }
+}
+
 /// 1 - part / whole; 0 of nothing.
 fn rate(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 1.0 - part as f64 / whole as f64 }
@@ -182,7 +227,9 @@ fn advice(report: &Report, done: &Done) -> Vec<String> {
     let counters = done.run.counters;
     let each = |nanos, count| counters.get(nanos) as f64 / counters.get(count).max(1) as f64 / 1000.0;
     let mut advice = Vec::new();
-    if done.route == Route::Cache && counters.get(Counter::Reads) > 0 && counters.get(Counter::Lookups) > 0 {
+    // With an admission list most of what is read is not put.
+    let all = report.admission.is_none() && done.route == Route::Cache;
+    if all && counters.get(Counter::Reads) > 0 && counters.get(Counter::Lookups) > 0 {
         let source = each(Counter::SourceNanos, Counter::Reads);
         let put = each(Counter::PutNanos, Counter::Puts);
         let hit = each(Counter::LookupNanos, Counter::Lookups);

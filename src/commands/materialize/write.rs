@@ -12,6 +12,7 @@ use super::load::Loader;
 use super::options::{Format, ImageTokens, OnError, Options};
 use super::output::{self, Output, Record};
 use super::scan::Tally;
+use super::supply::Supply;
 use crate::corpus::read::{self, Piece};
 use crate::corpus::rows::{Columns, Rows};
 use crate::corpus::shard::Chunk;
@@ -57,6 +58,8 @@ pub struct Job<'a> {
     pub tally: &'a Tally,
     pub output: &'a Output,
     pub loader: &'a Loader<'a>,
+    /// Memory for payloads that the shard keeps for itself, bytes.
+    pub shard_bytes: u64,
     pub monitor: &'a dyn Monitor,
 }
 
@@ -103,7 +106,15 @@ impl Job<'_> {
                 Format::WebDataset => u64::MAX,
             },
         };
-        let mut chunker = Chunker::new(self.loader, rule);
+        let supply = match self.loader.admission() {
+            None => Supply::cached(self.loader),
+            Some(admission) => {
+                let folder = self.output.scratch();
+                let supply = Supply::of(self.loader, admission, input, self.shard_bytes, folder);
+                supply.map_err(|error| self.unread(error))?
+            }
+        };
+        let mut chunker = Chunker::new(supply, rule);
         let mut fatal = None;
         let mut emit = |chunk: &Chunk| shard.write(chunk).map_err(|error| self.explain(input, error));
         let each = &mut |rows: Rows| {

@@ -1,0 +1,167 @@
+//! Payloads that one shard keeps for itself, because they recur in it and nothing else may hold
+//! them: in memory while there is room, beyond it in one file that has no name.
+//!
+//! How often each object is used is known before, so a payload goes with its last use. The file
+//! lies in the output folder's own part and vanishes with the shard, or with the process.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use bytes::Bytes;
+
+use crate::corpus::Key;
+
+/// What an object costs beside its payload.
+const OVERHEAD: u64 = 96;
+
+/// The objects that recur in a shard, and those of their payloads that were had.
+pub struct ShardTier {
+    objects: HashMap<Key, Recurring>,
+    /// Bytes of memory that may still be taken.
+    room: u64,
+    folder: PathBuf,
+    file: Option<File>,
+    /// Bytes in the file.
+    end: u64,
+}
+
+struct Recurring {
+    /// References that were not served yet.
+    left: u64,
+    served: bool,
+    place: Place,
+}
+
+enum Place {
+    /// Not had yet, or not kept.
+    None,
+    Memory(Bytes),
+    File {
+        offset: u64,
+        length: usize,
+        hash: blake3::Hash,
+    },
+}
+
+/// Which reference of a shard to an object this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    First,
+    Again,
+}
+
+impl ShardTier {
+    /// For the objects that `references` counts. Takes `room` bytes of memory, then writes into
+    /// `folder`.
+    pub fn new(references: HashMap<Key, u64>, room: u64, folder: PathBuf) -> ShardTier {
+        let recurring = |left| Recurring { left, served: false, place: Place::None };
+        let objects = references.into_iter().filter(|(_, count)| *count > 1);
+        let objects = objects.map(|(key, count)| (key, recurring(count))).collect();
+        ShardTier { objects, room, folder, file: None, end: 0 }
+    }
+
+    /// The payload, if it was kept and is what it was.
+    pub fn get(&self, key: &Key) -> Option<Bytes> {
+        match &self.objects.get(key)?.place {
+            Place::None => None,
+            Place::Memory(payload) => Some(payload.clone()),
+            Place::File { offset, length, hash } => {
+                let mut payload = vec![0; *length];
+                self.file.as_ref()?.read_exact_at(&mut payload, *offset).ok()?;
+                (blake3::hash(&payload) == *hash).then(|| payload.into())
+            }
+        }
+    }
+
+    /// Keeps the payload if it is needed again after its next use.
+    ///
+    /// Fails when the file cannot be written; then it is not kept.
+    pub fn keep(&mut self, key: &Key, payload: &Bytes) -> io::Result<()> {
+        let Some(object) = self.objects.get_mut(key).filter(|object| object.left > 1) else { return Ok(()) };
+        let cost = payload.len() as u64 + OVERHEAD;
+        if let Some(room) = self.room.checked_sub(cost) {
+            self.room = room;
+            // A copy, because a slice keeps all that was read with it.
+            object.place = Place::Memory(Bytes::copy_from_slice(payload));
+            return Ok(());
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            file => file.insert(tempfile::tempfile_in(&self.folder)?),
+        };
+        file.write_all_at(payload, self.end)?;
+        object.place = Place::File { offset: self.end, length: payload.len(), hash: blake3::hash(payload) };
+        self.end += payload.len() as u64;
+        Ok(())
+    }
+
+    /// Counts one reference as served; the last one lets the payload go.
+    pub fn used(&mut self, key: &Key) -> Use {
+        let Some(object) = self.objects.get_mut(key) else { return Use::First };
+        object.left = object.left.saturating_sub(1);
+        if object.left == 0
+            && let Place::Memory(payload) = std::mem::replace(&mut object.place, Place::None)
+        {
+            self.room += payload.len() as u64 + OVERHEAD;
+        }
+        if std::mem::replace(&mut object.served, true) { Use::Again } else { Use::First }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(n: u8) -> Key {
+        Key([n; 32])
+    }
+
+    fn tier(folder: &std::path::Path, room: u64) -> ShardTier {
+        ShardTier::new([(key(1), 1), (key(2), 2), (key(3), 3)].into(), room, folder.to_owned())
+    }
+
+    #[test]
+    fn what_recurs_is_kept_until_its_last_use_in_memory_or_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        for room in [1000, 300 + OVERHEAD, 0] {
+            let mut tier = tier(folder.path(), room);
+            let payloads = [1, 2, 3].map(|n| Bytes::from(vec![n; 300]));
+            for n in 1..=3 {
+                tier.keep(&key(n), &payloads[n as usize - 1]).unwrap();
+            }
+            assert_eq!(tier.file.is_some(), room < 2 * (300 + OVERHEAD), "{room} bytes of room");
+            assert_eq!(tier.get(&key(1)), None, "it is needed once");
+            assert_eq!((tier.used(&key(1)), tier.used(&key(2))), (Use::First, Use::First));
+            assert_eq!(tier.get(&key(2)).as_ref(), Some(&payloads[1]));
+            assert_eq!((tier.used(&key(2)), tier.get(&key(2))), (Use::Again, None));
+            assert_eq!(tier.get(&key(3)).as_ref(), Some(&payloads[2]));
+            for expected in [Use::First, Use::Again, Use::Again] {
+                assert_eq!(tier.used(&key(3)), expected);
+            }
+            assert_eq!((tier.get(&key(3)), tier.room), (None, room));
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the file has no name");
+    }
+
+    #[test]
+    fn what_the_file_no_longer_holds_is_not_handed_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut tier = tier(folder.path(), 0);
+        tier.keep(&key(3), &Bytes::from_static(b"payload")).unwrap();
+        tier.file.as_ref().unwrap().write_all_at(b"X", 3).unwrap();
+        assert_eq!(tier.get(&key(3)), None);
+        tier.file.as_ref().unwrap().set_len(3).unwrap();
+        assert_eq!(tier.get(&key(3)), None);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_an_error_and_no_payload() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut tier = tier(&folder.path().join("missing"), 0);
+        assert!(tier.keep(&key(2), &Bytes::from_static(b"payload")).is_err());
+        assert_eq!(tier.get(&key(2)), None);
+    }
+}

@@ -1,0 +1,7 @@
+//! What an admission list leaves out is read once for each shard that needs it, nothing else is
+//! read twice, and the hit rate is the predicted one plus the duplicates inside shards.
+
+mod bed;
+mod command_line;
+mod reads;
+mod reruns;
