@@ -134,3 +134,15 @@ pub fn draw(objects: usize, seed: u64) -> Vec<(u32, u32)> {
     };
     (0..objects).map(|_| object()).collect()
 }
+
+/// The references to these objects, multiplicity and size, in random order, by number of the
+/// object; and the sizes by number.
+pub fn trace(objects: &[(u32, u32)], seed: u64) -> (Vec<u32>, Vec<u64>) {
+    let repeat = |(number, &(k, _)): (u32, &(u32, u32))| std::iter::repeat_n(number, k as usize);
+    let mut trace: Vec<u32> = (0..).zip(objects).flat_map(repeat).collect();
+    let mut random = Random::new(seed);
+    for place in (1..trace.len()).rev() {
+        trace.swap(place, random.below(place as u64 + 1) as usize);
+    }
+    (trace, objects.iter().map(|&(_, size)| size.into()).collect())
+}
