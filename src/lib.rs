@@ -38,11 +38,12 @@
 //! | [`publish`] | temporary file, then rename: the one place that does it |
 //! | [`monitor`] | what the library tells the outside while it works |
 //! | [`fault`] | why one reference has no bytes |
+//! | `threads` | several threads that share one piece of work |
 //!
 //! The binary (`src/cli`) turns flags into options and reports into text. Data flows one way,
 //! manifest → references → objects → plan → cache → shard, and a module uses only those further
-//! down in the table; a test keeps it so. The text of a locator is known to `corpus` alone: from
-//! there on an object is its canonical bytes.
+//! down in the table; a test keeps it so. What the text of a locator means is known to `corpus`
+//! alone: from there on an object is its canonical bytes.
 //!
 //! # Laws
 //!
@@ -69,3 +70,4 @@ pub mod monitor;
 pub mod plan;
 pub mod publish;
 pub mod source;
+mod threads;

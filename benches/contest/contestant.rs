@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::Context;
 
+/// A contestant, run again and again as a child process.
 pub struct Contestant {
     pub name: String,
     /// Read before each run, so that it starts with a warm page cache.
@@ -28,12 +29,14 @@ impl Contestant {
         self.inputs.iter().try_for_each(|input| read_through(input))
     }
 
+    /// The command that is timed.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
         command
     }
 
+    /// Removes what the last run left behind.
     pub fn clean(&self) -> anyhow::Result<()> {
         if let Some((cache, spent)) = self.spent.as_ref().filter(|(cache, _)| cache.exists()) {
             fs::create_dir_all(spent)?;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::setup::setting;
 
+/// A corpus, before it is made.
 #[derive(Clone, Debug)]
 pub struct Spec {
     pub objects: u32,

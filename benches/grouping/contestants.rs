@@ -26,6 +26,7 @@ impl Arena<'_> {
         self.contestant(name, Path::new(env!("CARGO_BIN_EXE_onepull")), &arguments)
     }
 
+    /// `script` is the one of [`install_duckdb`].
     pub fn duckdb(&self, script: &Script) -> Contestant {
         let (path, jobs) = (script.path.display().to_string(), self.jobs.to_string());
         self.contestant(format!("DuckDB {DUCKDB}"), &script.python, &[&path, "--threads", &jobs])

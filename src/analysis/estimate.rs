@@ -102,13 +102,8 @@ fn unique_bytes(sampled: &Summary, share: f64) -> Estimate {
 
 #[cfg(test)]
 mod tests {
+    use super::super::samples::summary;
     use super::*;
-
-    fn summary(objects: &[(u64, Option<u64>)]) -> Summary {
-        let mut summary = Summary::default();
-        objects.iter().for_each(|&(k, size)| summary.add(k, size));
-        summary
-    }
 
     fn point(value: f64) -> Estimate {
         Estimate { value, low: value, high: value }

@@ -1,7 +1,7 @@
 //! Corpora that the unit tests of this part share: the law, the founding corpus, draws.
 
-use super::Class;
 use super::law::{self, MAX_MULTIPLICITY};
+use super::{Class, Summary};
 
 /// Tasks, workers, and the hit rates of the founding corpus by event simulation and by formula.
 pub const SIMULATED: [(u64, u64, f64, f64); 5] = [
@@ -63,6 +63,13 @@ fn thinned(q: f64) -> Vec<f64> {
         }
     }
     kept
+}
+
+/// The summary of objects with these references and sizes.
+pub fn summary(objects: &[(u64, Option<u64>)]) -> Summary {
+    let mut summary = Summary::default();
+    objects.iter().for_each(|&(k, size)| summary.add(k, size));
+    summary
 }
 
 /// A histogram of multiplicities and objects, no sizes.

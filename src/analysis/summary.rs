@@ -122,11 +122,6 @@ impl Summary {
         reached.next().map_or(0, |class| class.k)
     }
 
-    /// References per object; 0 without objects.
-    pub fn mean_multiplicity(&self) -> f64 {
-        ratio(self.references().into(), self.objects().into()).unwrap_or(0.0)
-    }
-
     /// Objects of known size.
     pub fn sized_objects(&self) -> u64 {
         self.classes().map(|class| class.sized_objects).sum()
@@ -199,20 +194,15 @@ fn ratio(part: u128, whole: u128) -> Option<f64> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::samples::summary;
     use super::*;
-
-    fn summary(objects: &[(u64, Option<u64>)]) -> Summary {
-        let mut summary = Summary::default();
-        objects.iter().for_each(|&(k, size)| summary.add(k, size));
-        summary
-    }
 
     #[test]
     fn a_corpus_without_objects_has_only_zeros() {
         let empty = Summary::default();
         assert_eq!((empty.references(), empty.objects(), empty.duplicates()), (0, 0, 0));
         assert_eq!((empty.max_multiplicity(), empty.median_multiplicity()), (0, 0));
-        assert_eq!((empty.mean_multiplicity(), empty.ceiling(), empty.byte_ceiling()), (0.0, 0.0, None));
+        assert_eq!((empty.ceiling(), empty.byte_ceiling()), (0.0, None));
         assert!(empty.histogram().is_empty());
     }
 
@@ -222,7 +212,7 @@ mod tests {
             summary(&[(1, Some(10)), (3, Some(20)), (3, None), (5000, Some(1)), (1, None), (2, Some(0))]);
         assert_eq!((found.references(), found.objects(), found.duplicates()), (5010, 6, 5004));
         assert_eq!((found.singletons(), found.max_multiplicity()), (2, 5000));
-        assert_eq!((found.median_multiplicity(), found.mean_multiplicity()), (2, 835.0));
+        assert_eq!(found.median_multiplicity(), 2);
         assert_eq!((found.sized_objects(), found.sized_references()), (4, 5006));
         assert_eq!((found.unique_bytes(), found.reference_bytes()), (31, 5070));
         assert_eq!((found.ceiling(), found.byte_ceiling()), (5004.0 / 5010.0, Some(5039.0 / 5070.0)));

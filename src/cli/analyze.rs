@@ -9,13 +9,13 @@ use onepull::commands::analyze::{self, Options, Placement, Timing};
 use onepull::commands::materialize::MaxErrors;
 use onepull::monitor::Monitor as _;
 
-use super::args::Shared;
 use super::cache_folder::CacheFolder;
 use super::choices;
 use super::console::Console;
 use super::exit::{self, Exit};
 use super::render::analyze as text;
 use super::render::plot::{self, PlotFile};
+use super::shared::Shared;
 use super::{machine, output};
 
 /// The command, as it is typed.

@@ -1,17 +1,11 @@
-//! The command line: which commands there are, and the flags that all of them share.
+//! The command line: which commands there are.
 //!
 //! A new command is a file beside this one and a variant of [`Command`].
 
-use std::path::PathBuf;
-
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
-use super::choices::{self, Progress};
-use super::{analyze, machine, materialize, size};
-
-/// Less memory than this is not worth a promise.
-const LEAST_MEMORY: u64 = 16_000_000;
+use super::{analyze, materialize};
 
 const MORE: &str = "`onepull COMMAND --help` explains a command and shows examples.";
 
@@ -55,102 +49,6 @@ pub fn usage(command: &str, message: &str) -> clap::Error {
     command.error(ErrorKind::MissingRequiredArgument, message)
 }
 
-/// Flags of every command.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Machine and report")]
-pub struct Shared {
-    /// Threads to work with [default: cores]
-    ///
-    /// The default is the number of cores this process may use. Lowered where the limit of open
-    /// files asks for it. The result is the same at any number.
-    #[arg(short, long, value_name = "N", value_parser = parse_jobs)]
-    jobs: Option<usize>,
-
-    /// Bound on memory [default: half of what is free]
-    ///
-    /// At least 16MB, as 512MB or 2GiB. Counting references beyond it spills to temporary files.
-    /// The default is half of the memory that is free, or that the control group leaves.
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
-    memory: Option<u64>,
-
-    /// Print the report as one JSON object on stdout, and nothing else there
-    #[arg(long)]
-    pub json: bool,
-
-    /// Write the report as JSON to FILE as well
-    ///
-    /// The folder of FILE must exist. The file appears complete or not at all.
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-
-    /// How progress is shown on stderr
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "auto",
-        value_parser = choices::parser(choices::PROGRESS)
-    )]
-    pub progress: Progress,
-
-    /// Show no progress; problems and the report still appear
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub quiet: bool,
-
-    /// Print every problem, and a report in full
-    #[arg(short, long)]
-    verbose: bool,
-}
-
-/// How much of what could be said is said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    Usual,
-    /// Every problem, every shard, every budget.
-    Full,
-}
-
-impl Shared {
-    /// Threads to use when `open_files` descriptors may be open, and a remark if that is fewer
-    /// than asked for.
-    pub fn jobs(&self, open_files: u64) -> (usize, Option<String>) {
-        let most = machine::jobs_for(open_files);
-        match self.jobs {
-            Some(asked) if asked > most => {
-                let remark = format!(
-                    "the limit of {open_files} open files leaves room for {most} jobs, not {asked}; \
-                     raise it with `ulimit -n`"
-                );
-                (most, Some(remark))
-            }
-            Some(asked) => (asked, None),
-            None => (machine::cores().min(most), None),
-        }
-    }
-
-    pub fn detail(&self) -> Detail {
-        if self.verbose { Detail::Full } else { Detail::Usual }
-    }
-
-    /// Bytes of memory to stay under.
-    pub fn memory(&self) -> u64 {
-        self.memory.unwrap_or_else(machine::default_memory).max(LEAST_MEMORY)
-    }
-}
-
-fn parse_jobs(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("a whole number from 1 on is needed".into()),
-        Ok(jobs) => Ok(jobs),
-    }
-}
-
-fn parse_memory(text: &str) -> Result<u64, String> {
-    match size::parse(text)? {
-        bytes if bytes < LEAST_MEMORY => Err(format!("at least {} is needed", size::show(LEAST_MEMORY))),
-        bytes => Ok(bytes),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,18 +56,5 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn jobs_start_at_one() {
-        assert!(parse_jobs("0").is_err());
-        assert!(parse_jobs("-1").is_err());
-        assert_eq!(parse_jobs("8"), Ok(8));
-    }
-
-    #[test]
-    fn memory_has_a_floor() {
-        assert!(parse_memory("1MB").unwrap_err().contains("16.0 MB"));
-        assert_eq!(parse_memory("512MB"), Ok(512_000_000));
     }
 }

@@ -9,11 +9,12 @@ use onepull::commands::materialize::{
 };
 use onepull::monitor::Monitor as _;
 
-use super::args::{Shared, usage};
+use super::args::usage;
 use super::cache_folder::CacheFolder;
 use super::choices::{self, parser};
 use super::console::Console;
 use super::exit::{self, Exit};
+use super::shared::Shared;
 use super::{machine, output, render, size};
 
 /// The command, as it is typed.

@@ -2,8 +2,8 @@
 //! says how it ended.
 //!
 //! A command has one file here, named as the command, that holds its flags and their conversion;
-//! [`args`] lists the commands. Nothing below the library's `commands` sees a flag, and nothing
-//! but this folder writes to the terminal.
+//! [`args`] lists the commands, [`shared`] has the flags of all. Nothing below the library's
+//! `commands` sees a flag, and nothing but this folder writes to the terminal.
 
 mod analyze;
 mod args;
@@ -18,6 +18,7 @@ mod output;
 mod progress;
 mod render;
 mod screen;
+mod shared;
 mod size;
 
 use std::process::ExitCode;

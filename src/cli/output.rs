@@ -9,7 +9,7 @@ use onepull::publish::Draft;
 use rustix::termios::tcgetwinsize;
 use serde::{Deserialize, Serialize};
 
-use super::args::Shared;
+use super::shared::Shared;
 
 /// Prints the report and writes the file of `--report`.
 pub fn deliver(

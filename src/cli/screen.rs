@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use onepull::monitor::Phase;
 
-use super::args::{Detail, Shared};
 use super::choices::Progress;
 use super::human::printable;
 use super::progress::{self, PHASES, Snapshot};
+use super::shared::{Detail, Shared};
 
 /// Between two plain lines of one phase.
 const PLAIN_PACE: Duration = Duration::from_secs(10);

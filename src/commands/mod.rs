@@ -9,6 +9,7 @@ mod obtain;
 mod scan;
 mod sealed;
 pub mod table;
+mod tally;
 mod unreadable;
 pub mod wording;
 

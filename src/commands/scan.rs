@@ -4,9 +4,7 @@
 //! counts for nothing: the others are then read again, by a new collector, without it.
 
 use std::collections::BTreeMap;
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::ScopedJoinHandle;
 
 use parking_lot::Mutex;
 
@@ -15,6 +13,7 @@ use crate::corpus::manifest::Manifest;
 use crate::corpus::read::{self, Outline, Piece};
 use crate::corpus::rows::{Columns, Rows};
 use crate::monitor::{Monitor, Phase};
+use crate::threads::on_threads;
 
 /// A manifest to read.
 #[derive(Clone, Copy)]
@@ -112,14 +111,7 @@ impl<C: Collector> Pass<'_, C> {
             }
             self.collector.finish(worker)
         };
-        std::thread::scope(|scope| {
-            let threads = jobs.min(pieces.len()).max(1);
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-            let join =
-                |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-            let ended: Vec<anyhow::Result<()>> = workers.into_iter().map(join).collect();
-            ended.into_iter().collect::<anyhow::Result<()>>()
-        })?;
+        on_threads(jobs.min(pieces.len()), worker).into_iter().collect::<anyhow::Result<()>>()?;
         self.monitor.finish(Phase::Scan);
         Ok(())
     }

@@ -95,7 +95,7 @@ pub struct BadRow {
     pub fault: Fault,
 }
 
-/// What a row asks for, its locator as it is written.
+/// What a row asks for, its locator as it is written and not looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask<'a> {
     /// Not an image.
@@ -106,7 +106,7 @@ pub enum Ask<'a> {
     Payload(Option<&'a str>),
 }
 
-/// What a row asks for.
+/// What a row asks for, its locator read.
 #[derive(Debug)]
 pub enum Need<'a> {
     /// Not an image.
@@ -155,7 +155,7 @@ pub struct Texts<'a> {
 }
 
 impl Texts<'_> {
-    /// Calls `each` with every row and what it asks for.
+    /// Calls `each` with every row and what it asks for, locators read. An error of `each` ends it.
     pub fn needs<E>(&self, mut each: impl FnMut(usize, Need) -> Result<(), E>) -> Result<(), E> {
         self.asks(|row, ask| {
             let need = match ask {
@@ -172,7 +172,7 @@ impl Texts<'_> {
         })
     }
 
-    /// Calls `each` with every row and what it asks for, locators unread.
+    /// The same with locators as they are written.
     pub fn asks<'a, E>(&'a self, mut each: impl FnMut(usize, Ask<'a>) -> Result<(), E>) -> Result<(), E> {
         let image = short_view("image");
         for (row, modality) in self.modality.views().iter().enumerate() {

@@ -1,6 +1,6 @@
 //! References become counts: how often each object is named, without keeping its name.
 //!
-//! Where [`super::Grouper`] keeps the canonical bytes that a fetch needs, an analysis needs three
+//! Where [`super::objects`] keeps the canonical bytes that a fetch needs, an analysis needs three
 //! numbers of an object, and takes 32 bytes for it. Every reference is scattered by the top bits
 //! of its digest; a partition joins what comes in with a table of the objects it has seen, which
 //! is small enough for a core's cache. When the tables exceed the memory allowed, the largest are
@@ -10,17 +10,17 @@ mod partition;
 mod record;
 
 use std::io;
-use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
-use super::room::{Left, Room};
+use super::room::{Bound, Room};
 use super::spill::Spill;
+use crate::threads::on_threads;
 use partition::Partition;
 use record::Record;
-pub use record::{Counted, Named, PARTITIONS};
+pub use record::{Counted, Named, PARTITIONS, Packed};
 
 /// References that a thread collects for one partition before it takes the partition's lock:
 /// few enough that the buffers of all partitions stay in a core's cache.
@@ -31,12 +31,15 @@ pub struct Counter {
     partitions: Vec<Mutex<Partition>>,
     room: Arc<Room>,
     spill: Spill,
+    /// References that want one page, as far as their inserters are finished.
+    framed: AtomicU64,
 }
 
 /// Adds references from one thread; what is buffered counts once it is finished.
 pub struct Inserter<'a> {
     counter: &'a Counter,
     buffers: Vec<Vec<Record>>,
+    framed: u64,
 }
 
 /// What is known when all references are counted.
@@ -45,29 +48,33 @@ pub struct Totals {
     /// Distinct texts of locators, told apart by 24 bits among those of one object: one in
     /// 17 million further texts of an object is missed.
     pub spellings: u64,
+    /// References that want one page of their object.
+    pub framed: u64,
     /// Bytes that went through the temporary file.
     pub spilled_bytes: u64,
 }
 
 impl Counter {
-    /// Spills when `room` is passed.
+    /// Spills when the bound of `room` is exceeded.
     pub fn new(room: Arc<Room>) -> Counter {
         Counter {
             partitions: (0..PARTITIONS).map(|_| Mutex::default()).collect(),
             room,
             spill: Spill::default(),
+            framed: AtomicU64::new(0),
         }
     }
 
     pub fn inserter(&self) -> Inserter<'_> {
-        Inserter { counter: self, buffers: (0..PARTITIONS).map(|_| Vec::with_capacity(BLOCK)).collect() }
+        let buffers = (0..PARTITIONS).map(|_| Vec::with_capacity(BLOCK)).collect();
+        Inserter { counter: self, buffers, framed: 0 }
     }
 
     /// Hands a block to its partition and empties it.
     fn append(&self, partition: usize, block: &mut Vec<Record>) -> io::Result<()> {
         let grown = self.partitions[partition].lock().append(block);
         block.clear();
-        if grown > 0 && self.room.take(grown) == Left::None {
+        if grown > 0 && self.room.take(grown) == Bound::Exceeded {
             self.make_room()?;
         }
         Ok(())
@@ -97,7 +104,7 @@ impl Counter {
         join: impl Fn(&mut S, S),
         done: impl Fn() -> Result<(), E> + Sync,
     ) -> Result<(S, Totals), E> {
-        let Counter { partitions, spill, room } = self;
+        let Counter { partitions, spill, room, framed } = self;
         let next = AtomicUsize::new(0);
         let worker = || -> Result<(S, u64), E> {
             let (mut sum, mut spellings) = (empty(), 0);
@@ -111,23 +118,14 @@ impl Counter {
             }
             Ok((sum, spellings))
         };
-        let parts = on_threads(jobs, worker);
         let (mut sum, mut spellings) = (empty(), 0);
-        for part in parts {
+        for part in on_threads(jobs, worker) {
             let (part, more) = part?;
             join(&mut sum, part);
             spellings += more;
         }
-        Ok((sum, Totals { spellings, spilled_bytes: spill.written() }))
+        Ok((sum, Totals { spellings, framed: framed.into_inner(), spilled_bytes: spill.written() }))
     }
-}
-
-/// What `work` returns on each of `jobs` threads.
-pub fn on_threads<T: Send>(jobs: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(&work)).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
-    })
 }
 
 impl Inserter<'_> {
@@ -136,6 +134,7 @@ impl Inserter<'_> {
     /// Fails when the temporary file cannot be written.
     #[inline]
     pub fn add(&mut self, named: &Named, count: u64) -> io::Result<()> {
+        self.framed += if named.framed { count } else { 0 };
         let record = Record::of(named, count);
         let partition = record.partition();
         let buffer = &mut self.buffers[partition];
@@ -151,6 +150,7 @@ impl Inserter<'_> {
         for partition in 0..PARTITIONS {
             self.counter.append(partition, &mut self.buffers[partition])?;
         }
+        self.counter.framed.fetch_add(self.framed, Ordering::Relaxed);
         Ok(())
     }
 }

@@ -3,17 +3,17 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A bound on memory that is shared. It is kept by those who hold: [`Room::take`] says when it is
-/// passed.
+/// exceeded.
 pub struct Room {
     budget: usize,
     taken: AtomicUsize,
 }
 
-/// Whether there is room left.
+/// How the bytes that are held stand to the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
-    Some,
-    None,
+pub enum Bound {
+    Kept,
+    Exceeded,
 }
 
 impl Room {
@@ -22,14 +22,15 @@ impl Room {
         Room { budget: usize::try_from(bytes).unwrap_or(usize::MAX), taken: AtomicUsize::new(0) }
     }
 
+    /// The bound, bytes.
     pub fn budget(&self) -> usize {
         self.budget
     }
 
     /// Counts `bytes` more.
-    pub fn take(&self, bytes: usize) -> Left {
+    pub fn take(&self, bytes: usize) -> Bound {
         let taken = self.taken.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if taken > self.budget { Left::None } else { Left::Some }
+        if taken > self.budget { Bound::Exceeded } else { Bound::Kept }
     }
 
     /// Counts `bytes` less.

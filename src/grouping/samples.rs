@@ -73,13 +73,14 @@ impl Model {
         model
     }
 
-    /// What `counter` found, with `framed` of another hand.
-    pub fn found(counter: Counter, jobs: usize, framed: u64) -> (Model, Totals) {
+    /// What `counter` found.
+    pub fn found(counter: Counter, jobs: usize) -> (Model, Totals) {
         let add = |objects: &mut Vec<Counted>, more: Vec<Counted>| objects.extend(more);
         let join = |objects: &mut Vec<Counted>, more: Vec<Counted>| objects.extend(more);
         let done = || Ok::<(), std::io::Error>(());
         let (objects, totals) = counter.fold(jobs, Vec::new, add, join, done).unwrap();
-        let mut model = Model { framed, spellings: totals.spellings, ..Model::default() };
+        let Totals { framed, spellings, .. } = totals;
+        let mut model = Model { framed, spellings, ..Model::default() };
         for Counted { digest, source, size, count } in objects {
             let earlier = model.objects.insert(digest, (source, size, count));
             assert_eq!(earlier, None, "an object comes once");

@@ -1,19 +1,25 @@
 //! Texts of locators that were seen before: what they mean, and how often they came since.
 //!
-//! A locator is read once for each distinct text, as long as there is memory, and a count goes on
-//! to the objects when a text is forgotten or all is over. Texts are told apart by 96 bits of a
-//! hash: with a billion of them the chance that two are taken for one is 10^-11.
+//! A text is read when it comes first, and for as long as there is memory it is only counted when
+//! it comes again. Its references are passed on to its object when it is forgotten, when a count
+//! is full, and at the end.
+//!
+//! Texts are told apart by 87 bits of their hash: 79 in a table, and 8 that choose the table. With
+//! n texts, n^2 / 2^88 pairs are expected to be taken for one: 3e-9 for a billion.
 
+mod batch;
 mod shelf;
 
 use std::io;
-use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
-use super::multiplicity::{Counter, Named, on_threads};
+use super::multiplicity::{Counter, Named};
 use super::room::Room;
+use crate::threads::on_threads;
+pub use batch::Batch;
 use shelf::{Shelf, Text};
 
 /// Texts are spread over this many tables by the top bits of their hash.
@@ -22,145 +28,102 @@ pub const SHELVES: usize = 256;
 /// All texts.
 pub struct Spellings {
     shelves: Vec<Mutex<Shelf>>,
+    room: Arc<Room>,
     /// Bytes that a shelf may hold.
     most: usize,
 }
 
-/// The hashes of some texts, and in which order they are looked up. One for each thread, used
-/// again and again.
-#[derive(Default)]
-pub struct Batch {
-    /// Hash and row, as they came.
-    texts: Vec<(u128, u32)>,
-    /// By shelf.
-    sorted: Vec<Text>,
-    rows: Vec<(u32, u128)>,
-    ends: Vec<u32>,
-}
-
-/// References to an object that are to be passed on.
+/// What a text means, and how many references with that text are passed on to the object.
 pub type Passed = (Named, u64);
 
 impl Spellings {
-    /// Uses half of `room` at most.
-    pub fn new(room: &Room) -> Spellings {
+    /// Takes half of `room` at most.
+    pub fn new(room: Arc<Room>) -> Spellings {
         let shelves = (0..SHELVES).map(|_| Mutex::default()).collect();
-        Spellings { shelves, most: room.budget() / 2 / SHELVES }
+        Spellings { shelves, most: room.budget() / 2 / SHELVES, room }
     }
 
-    /// Counts the texts of `batch` and empties it. `read` is called with row and hash of each text
-    /// that is not known; what it does not tell is not counted. `passed` gets what is to be passed on
-    /// to the objects. Returns how many texts were counted.
+    /// Counts the texts of `batch` and empties it. `read` is called with the row and the hash of
+    /// each text that is not known; a text that it returns nothing for is not counted. What is to
+    /// be passed on is appended to `passed`. Returns how many texts were counted.
     pub fn count(
         &self,
         batch: &mut Batch,
-        room: &Room,
         mut read: impl FnMut(u32, u128) -> Option<Named>,
         passed: &mut Vec<Passed>,
     ) -> u64 {
         batch.sort();
         let mut counted = 0;
-        let mut groups = batch.groups().map(|(shelf, group)| {
-            let mut shelf = self.shelves[shelf].lock();
-            let before = shelf.resident();
-            shelf.expect(&batch.sorted[group.clone()]);
-            (shelf, before, group)
-        });
-        // While one shelf is worked on, the memory of the next is on its way. Shelves are locked in
-        // ascending order, so no two threads can wait for each other.
-        let mut next = groups.next();
-        while let Some((mut shelf, before, group)) = next {
-            next = groups.next();
-            let (texts, rows) = (&batch.sorted[group.clone()], &batch.rows[group]);
-            counted += shelf.count(
-                texts,
-                |nth| read(rows[nth].0, rows[nth].1),
-                |named, count| passed.push((named, count)),
-            );
-            let after = shelf.resident();
-            if after > self.most {
-                let full = std::mem::take(&mut *shelf);
-                drop(shelf);
-                passed.extend(full.passed());
-                room.give_back(before);
-            } else if after > before {
-                room.take(after - before);
-            }
+        let mut lots = batch.lots().map(|lot| (self.open(lot.shelf, lot.texts), lot));
+        // While the texts of one shelf are looked up, the memory of the next is on its way. Shelves
+        // are locked in ascending order, so no two threads can wait for each other.
+        let mut next = lots.next();
+        while let Some((mut open, lot)) = next {
+            next = lots.next();
+            let read = |nth: usize| {
+                let (hash, row) = lot.rows[nth];
+                read(row, hash)
+            };
+            counted += open.shelf.count(lot.texts, read, passed);
+            self.close(open, passed);
         }
-        drop(groups);
-        batch.texts.clear();
         counted
     }
 
-    /// Passes what is not passed on yet on to `counter`, with `jobs` threads, and returns how many
-    /// references of that want one page of their object. `done` is called after each of the
-    /// [`SHELVES`] shelves; an error of it ends the work and is returned.
+    /// Passes on to `counter` all that was not passed on before, with `jobs` threads. `done` is
+    /// called after each of the [`SHELVES`] shelves; an error of it ends the work and is returned.
     ///
     /// Fails when the counter cannot write its temporary file.
     pub fn drain<E: Send + From<io::Error>>(
         self,
         jobs: usize,
-        room: &Room,
         counter: &Counter,
         done: impl Fn() -> Result<(), E> + Sync,
-    ) -> Result<u64, E> {
+    ) -> Result<(), E> {
         let next = AtomicUsize::new(0);
-        let work = || -> Result<u64, E> {
-            let (mut inserter, mut framed) = (counter.inserter(), 0);
+        let work = || -> Result<(), E> {
+            let mut inserter = counter.inserter();
             while let Some(shelf) = self.shelves.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let shelf = std::mem::take(&mut *shelf.lock());
-                room.give_back(shelf.resident());
+                self.room.give_back(shelf.resident());
                 for (named, count) in shelf.passed() {
-                    framed += if named.framed { count } else { 0 };
                     inserter.add(&named, count)?;
                 }
                 done()?;
             }
-            inserter.finish()?;
-            Ok(framed)
+            Ok(inserter.finish()?)
         };
-        on_threads(jobs, work).into_iter().sum()
+        on_threads(jobs, work).into_iter().collect()
+    }
+
+    /// Locks a shelf and asks for the memory that looking up `texts` takes.
+    fn open(&self, shelf: usize, texts: &[Text]) -> Open<'_> {
+        let mut shelf = self.shelves[shelf].lock();
+        let before = shelf.resident();
+        shelf.expect(texts);
+        Open { shelf, before }
+    }
+
+    /// Gives a shelf up again. If it has grown too large it forgets everything.
+    fn close(&self, open: Open, passed: &mut Vec<Passed>) {
+        let Open { mut shelf, before } = open;
+        let after = shelf.resident();
+        if after > self.most {
+            let full = std::mem::take(&mut *shelf);
+            drop(shelf);
+            passed.extend(full.passed());
+            self.room.give_back(before);
+        } else if after > before {
+            self.room.take(after - before);
+        }
     }
 }
 
-impl Batch {
-    #[inline]
-    pub fn push(&mut self, hash: u128, row: u32) {
-        self.texts.push((hash, row));
-    }
-
-    /// Takes all texts out, in the order in which they came.
-    pub fn drain(&mut self) -> impl Iterator<Item = (u128, u32)> + '_ {
-        self.texts.drain(..)
-    }
-
-    /// The shelves that are asked for, ascending, and which of the sorted texts are for each.
-    fn groups(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
-        let mut start = 0;
-        let ranges =
-            self.ends.iter().map(move |&end| std::mem::replace(&mut start, end as usize)..end as usize);
-        ranges.enumerate().filter(|(_, range)| !range.is_empty())
-    }
-
-    /// Orders the texts by shelf.
-    fn sort(&mut self) {
-        let shelf = |hash: u128| (hash >> (128 - SHELVES.trailing_zeros())) as usize;
-        self.ends.clear();
-        self.ends.resize(SHELVES, 0);
-        self.texts.iter().for_each(|(hash, _)| self.ends[shelf(*hash)] += 1);
-        let mut start = 0;
-        for end in &mut self.ends {
-            start += std::mem::replace(end, start);
-        }
-        self.sorted.resize(self.texts.len(), Text::new(0));
-        self.rows.resize(self.texts.len(), (0, 0));
-        for (hash, row) in &self.texts {
-            let place = &mut self.ends[shelf(*hash)];
-            self.sorted[*place as usize] = Text::new(*hash);
-            self.rows[*place as usize] = (*row, *hash);
-            *place += 1;
-        }
-    }
+/// A shelf at work.
+struct Open<'a> {
+    shelf: MutexGuard<'a, Shelf>,
+    /// Bytes that the room counts for it.
+    before: usize,
 }
 
 #[cfg(test)]

@@ -163,16 +163,7 @@ mod tests {
         let many = Report { spellings: 1_200, ..plain() };
         assert_says(&many, &["400 locators", "1,200 ways", "3.00 times"]);
         assert_eq!(advice(&Report { framed_references: 1, ..many.clone() }), [""; 0]);
-        let sample = Sample {
-            share: 0.5,
-            seed: 0,
-            objects_counted: 200,
-            references_counted: 500,
-            objects: [0.0; 2],
-            oracle_hit_rate: [0.0; 2],
-            singleton_share: [0.0; 2],
-            unique_bytes: [0.0; 2],
-        };
+        let sample = Sample { share: 0.5, ..Sample::default() };
         assert_eq!(advice(&Report { sample: Some(sample), ..many }), [""; 0]);
         assert_eq!(advice(&Report { spellings: 404, ..plain() }), [""; 0], "one in a hundred");
     }

@@ -16,11 +16,6 @@ impl Candidates {
         Candidates { most, lowest: BTreeMap::new() }
     }
 
-    /// Of the same kind, still empty.
-    pub fn like(&self) -> Candidates {
-        Candidates::new(self.most)
-    }
-
     /// Whether none are wanted.
     pub fn is_none(&self) -> bool {
         self.most == 0

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::group::Counts;
 use super::options::{Options, Share};
 use super::report::*;
-use super::scan::Found;
-use super::tally::Tally;
-use super::{Counts, placement};
+use super::scale::scaled;
+use super::{ladder, placement};
 use crate::analysis::estimate::Estimates;
 use crate::analysis::{Class, Summary, concentration, concurrency};
 use crate::commands::Unreadable;
-use crate::fault::Class as FaultClass;
 
 /// Shares of the objects whose hits are reported.
 const CONCENTRATIONS: [f64; 3] = [0.001, 0.01, 0.1];
@@ -18,7 +17,9 @@ const CONCENTRATIONS: [f64; 3] = [0.001, 0.01, 0.1];
 /// All of the report that counts can tell; payloads, advice and times are the caller's.
 pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, options: &Options) -> Report {
     let Counts { summary, sources, totals, found, placed } = counts;
-    let Found { tally, framed, .. } = found;
+    let tally = &found.tally;
+    let mut errors = BTreeMap::new();
+    tally.add_errors_to(&mut errors);
     let sample = options.sample.map(|share| Scale::of(summary, share, tally.references));
     let scale = sample.as_ref().map_or(1.0, |sample| 1.0 / sample.share.share);
     let objects = match &sample {
@@ -34,7 +35,7 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
     Report {
         manifests,
         rows: tally.rows,
-        rows_by_modality: tally.modalities.clone().into_map(),
+        rows_by_modality: found.modalities.clone().into_map(),
         references,
         no_locator: tally.no_locator,
         bad_locator: tally.bad_locator(),
@@ -42,7 +43,7 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
         objects,
         duplicates: references.saturating_sub(objects),
         spellings: scaled(totals.spellings.into(), scale),
-        framed_references: *framed,
+        framed_references: totals.framed + found.unsampled_framed,
         mean_multiplicity: ratio(references as f64, objects as f64),
         median_multiplicity: summary.median_multiplicity(),
         max_multiplicity: summary.max_multiplicity(),
@@ -55,7 +56,7 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
         oracle_byte_hit_rate: summary.byte_ceiling(),
         histogram: classes.iter().map(|class| multiplicity(class, scale)).collect(),
         concentration: concentrations(&classes, summary.duplicates(), scale),
-        budgets: budgets(summary, scale, oracle_hit_rate),
+        budgets: ladder::budgets(summary, scale, oracle_hit_rate),
         sources: listed_sources,
         other_sources,
         concurrency: concurrency_lines(&classes, references, tasks, options, placed.as_ref()),
@@ -64,7 +65,7 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
             None => (concurrency::in_task_duplicates(&classes, tasks) * scale).round() as u64,
         },
         sample: sample.map(|sample| sample.report(summary)),
-        errors: errors(tally),
+        errors,
         unreadable,
         spilled_bytes: totals.spilled_bytes,
         ..Report::default()
@@ -97,10 +98,6 @@ impl Scale {
     }
 }
 
-fn scaled(n: u128, scale: f64) -> u64 {
-    if scale == 1.0 { u64::try_from(n).unwrap_or(u64::MAX) } else { (n as f64 * scale).round() as u64 }
-}
-
 fn multiplicity(class: &Class, scale: f64) -> Multiplicity {
     Multiplicity {
         k: class.k,
@@ -120,38 +117,6 @@ fn concentrations(classes: &[Class], hits: u64, scale: f64) -> Vec<Concentration
         }
     };
     if classes.is_empty() { Vec::new() } else { CONCENTRATIONS.map(line).to_vec() }
-}
-
-/// Steps of a ladder of round sizes; the finer ones make a curve.
-const STEPS: [f64; 10] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0];
-
-/// The ladder begins where a cache gives this share of the hits.
-const FIRST_HITS: f64 = 0.02;
-
-/// A ladder of cache sizes up to the smallest one that reaches `ceiling`, which ends it.
-fn budgets(summary: &Summary, scale: f64, ceiling: f64) -> Vec<Budget> {
-    let (all, hits) = (summary.unique_bytes() as f64 * scale, summary.duplicates() as f64);
-    if all == 0.0 || hits == 0.0 {
-        return Vec::new();
-    }
-    let line = |budget: f64| {
-        let counted = (budget / scale).min(u64::MAX as f64) as u64;
-        let admitted = summary.admitted(counted);
-        Budget {
-            budget_bytes: budget as u64,
-            byte_share: budget / all,
-            // By way of the ceiling: in a sample that is a better estimate than the sample's own.
-            hit_rate: ceiling * admitted.hits as f64 / hits,
-            byte_hit_rate: admitted.hit_bytes as f64 / summary.reference_bytes() as f64,
-            objects: scaled(admitted.objects.into(), scale),
-        }
-    };
-    let enough = (summary.admitted(u64::MAX).bytes as f64 * scale).max(1.0);
-    let steps =
-        (0..=enough.log10().ceil() as i32).flat_map(|decade| STEPS.map(|step| step * 10f64.powi(decade)));
-    let lines = steps.filter(|budget| *budget < enough).map(line);
-    let lines = lines.skip_while(|line| line.hit_rate < FIRST_HITS * ceiling);
-    lines.chain([line(enough)]).collect()
 }
 
 fn concurrency_lines(
@@ -182,24 +147,16 @@ fn concurrency_lines(
     options.workers.iter().enumerate().map(line).collect()
 }
 
-fn errors(tally: &Tally) -> BTreeMap<&'static str, u64> {
-    let bad_rows = (FaultClass::BadRow, tally.bad_rows);
-    let locators = tally.bad_locators.iter().map(|(class, count)| (*class, *count));
-    locators
-        .chain([bad_rows])
-        .filter(|(_, count)| *count > 0)
-        .map(|(class, count)| (class.name(), count))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
 
-    use super::super::candidates::Candidates;
+    use super::super::found::Found;
     use super::super::options::{Placement, Timing};
     use super::super::sources::SourceSums;
     use super::*;
+    use crate::commands::tally::Tally;
+    use crate::fault;
     use crate::grouping::multiplicity::Totals;
 
     fn options(sample: Option<f64>) -> Options {
@@ -224,12 +181,11 @@ mod tests {
     fn counts(objects: &[(u64, Option<u64>)]) -> Counts {
         let mut summary = Summary::default();
         objects.iter().for_each(|(k, size)| summary.add(*k, *size));
-        let mut tally = Tally { rows: 900, no_locator: 3, bad_rows: 2, ..Tally::default() };
-        tally.references_in(0, summary.references());
-        tally.bad_locators.insert(FaultClass::BadLocator, 4);
-        let candidates = || Candidates::new(0);
-        let found = Found { tally, framed: 0, scattered: candidates(), neighbours: candidates() };
-        let totals = Totals { spellings: objects.len() as u64, spilled_bytes: 0 };
+        let mut found = Found::new(&options(None));
+        found.tally = Tally { rows: 900, no_locator: 3, bad_rows: 2, ..Tally::default() };
+        found.tally.bad_locators.insert(fault::Class::BadLocator, 4);
+        found.references_in(0, summary.references());
+        let totals = Totals { spellings: objects.len() as u64, ..Totals::default() };
         Counts { summary, sources: SourceSums::default(), totals, found, placed: None }
     }
 
@@ -255,35 +211,6 @@ mod tests {
     }
 
     #[test]
-    fn the_ladder_of_budgets_ascends_to_the_smallest_cache_that_reaches_the_ceiling() {
-        let counts = many();
-        let found = report(&counts, 1, Vec::new(), &options(None)).budgets;
-        assert!(found.len() > 10);
-        assert!(found.is_sorted_by(|a, b| a.budget_bytes < b.budget_bytes && a.hit_rate <= b.hit_rate));
-        let recurring = |n: &u64| !n.is_multiple_of(6) && !n.is_multiple_of(4);
-        let bytes: u64 = (0..1_200).filter(recurring).map(|n| 1_000 + n).sum();
-        let hits: u64 = (0..1_200).filter(recurring).map(|n| n % 6).sum();
-        let last = found.last().unwrap();
-        assert_eq!((last.budget_bytes, last.objects), (bytes, (0..1_200).filter(recurring).count() as u64));
-        assert_eq!(last.hit_rate, hits as f64 / 4_200.0);
-        assert!((last.byte_hit_rate - counts.summary.byte_ceiling().unwrap()).abs() < 1e-12);
-        let least = FIRST_HITS * counts.summary.ceiling();
-        assert!((least..2.0 * least).contains(&found[0].hit_rate), "{:?}", found[0]);
-    }
-
-    #[test]
-    fn without_sizes_or_duplicates_there_are_no_budgets() {
-        let none = |objects: &[(u64, Option<u64>)]| {
-            report(&counts(objects), 1, Vec::new(), &options(None)).budgets.is_empty()
-        };
-        assert!(none(&[(3, None), (1, None)]));
-        assert!(none(&[(1, Some(5)), (1, Some(7))]));
-        assert!(none(&[(9, Some(0))]));
-        assert!(none(&[]));
-        assert!(!none(&[(2, Some(1))]));
-    }
-
-    #[test]
     fn an_estimate_from_all_keys_is_the_exact_report() {
         let json = |sample: Option<f64>| {
             let mut report = report(&many(), 7, Vec::new(), &options(sample));
@@ -302,7 +229,7 @@ mod tests {
     fn a_sample_is_scaled_up_and_its_intervals_hold_the_estimates() {
         let mut counts = many();
         // In all there are references to objects that the sample does not hold.
-        counts.found.tally.references_in(1, 12_600);
+        counts.found.references_in(1, 12_600);
         let report = report(&counts, 7, Vec::new(), &options(Some(0.25)));
         assert_eq!((report.references, report.objects, report.duplicates), (16_800, 4_800, 12_000));
         assert_eq!(report.histogram[0].objects, 800);

@@ -8,6 +8,10 @@ mod advice;
 mod candidates;
 mod conclude;
 mod content;
+mod found;
+mod group;
+mod ladder;
+mod modalities;
 mod naming;
 mod options;
 mod payloads;
@@ -15,28 +19,23 @@ mod placement;
 mod report;
 #[cfg(test)]
 mod samples;
+mod scale;
 mod scan;
 mod sources;
-mod tally;
 mod timing;
 
 use std::time::Instant;
 
 use anyhow::Context;
 
-use crate::analysis::Summary;
-use crate::analysis::replay::Schedule;
-use crate::commands::manifests::{self, Opened};
-use crate::commands::scan::{self as reading, Scanned};
-use crate::grouping::multiplicity::{Counted, PARTITIONS, Totals};
-use crate::grouping::spellings::SHELVES;
-use crate::monitor::{Monitor, Phase};
+use crate::commands::manifests;
+use crate::commands::scan::Scanned;
+use crate::monitor::Monitor;
 use crate::source::Source;
 use crate::source::local::Local;
+use found::Found;
 pub use options::*;
 pub use report::*;
-use scan::{Counting, Found};
-use sources::SourceSums;
 
 /// Analyzes the manifests; payloads, where asked for, come from local files.
 ///
@@ -57,14 +56,14 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     }
     unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
 
-    let scanned = scan(&inputs, options, monitor)?;
-    scanned.unreadable.values().for_each(|manifest| monitor.problem(&manifest.to_string()));
-    let manifests = inputs.len() - scanned.unreadable.len();
-    unreadable.extend(scanned.unreadable.values().cloned());
+    let Scanned { collector, unreadable: unread } = scan::scan(&inputs, options, monitor)?;
+    unread.values().for_each(|manifest| monitor.problem(&manifest.to_string()));
+    let manifests = inputs.len() - unread.len();
+    unreadable.extend(unread.into_values());
     let scan = start.elapsed().as_secs_f64();
 
     let group_start = Instant::now();
-    let counts = group(scanned, &inputs, options, monitor)?;
+    let counts = group::group(collector, options, monitor)?;
     let group = group_start.elapsed().as_secs_f64();
 
     let mut report = conclude::report(&counts, manifests as u64, unreadable, options);
@@ -74,80 +73,6 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     report.advice = advice::advice(&report);
     report.seconds.total = start.elapsed().as_secs_f64();
     Ok(report)
-}
-
-/// What was counted.
-struct Counts {
-    summary: Summary,
-    sources: SourceSums,
-    totals: Totals,
-    found: Found,
-    placed: Option<placement::Outcome>,
-}
-
-fn scan<'a>(
-    inputs: &'a [Opened],
-    options: &Options,
-    monitor: &'a dyn Monitor,
-) -> anyhow::Result<Scanned<Counting<'a>>> {
-    let manifests: Vec<_> = inputs
-        .iter()
-        .map(|input| reading::Input { manifest: &input.manifest, outline: &input.outline })
-        .collect();
-    reading::scan(&manifests, options.jobs, monitor, |nth| Counting::new(inputs, options, monitor, nth))
-}
-
-/// Joins what the threads counted, spelling by spelling and object by object.
-fn group(
-    scanned: Scanned<Counting>,
-    inputs: &[Opened],
-    options: &Options,
-    monitor: &dyn Monitor,
-) -> anyhow::Result<Counts> {
-    let jobs = options.jobs;
-    let Counting { room, spellings, counter, placements, sources, found, .. } = scanned.collector;
-    let replays = if placements.is_some() { PARTITIONS } else { 0 };
-    monitor.start(Phase::Group, (SHELVES + PARTITIONS + replays) as u64);
-    let done = || -> anyhow::Result<()> {
-        monitor.advance(Phase::Group, 1, 0);
-        monitor.check()
-    };
-    let framed = spellings.drain(jobs, &room, &counter, done)?;
-    let mut found = found.into_inner();
-    found.framed += framed;
-
-    let add = |sum: &mut (Summary, SourceSums), objects: Vec<Counted>| {
-        for object in objects {
-            sum.0.add(object.count, object.size);
-            sum.1.add(&object);
-        }
-    };
-    let join = |sum: &mut (Summary, SourceSums), other: (Summary, SourceSums)| {
-        sum.0.merge(&other.0);
-        sum.1.merge(other.1);
-    };
-    let empty = || (Summary::default(), SourceSums::default());
-    let ((summary, mut sums), totals) =
-        counter.fold(jobs, empty, add, join, done).context("cannot count the references")?;
-    sums.name(sources);
-
-    let placed = match placements {
-        None => None,
-        Some(placements) => {
-            let schedules = schedules(inputs.len(), &found, options);
-            Some(placements.replay(jobs, &schedules, done).context("cannot replay the references")?)
-        }
-    };
-    monitor.finish(Phase::Group);
-    Ok(Counts { summary, sources: sums, totals, found, placed })
-}
-
-/// One task for each manifest that was read, as long as it has references, for each number of
-/// workers. Manifests that could not be read keep their place and last 0.
-fn schedules(inputs: usize, found: &Found, options: &Options) -> Vec<Schedule> {
-    let references = |at: usize| found.tally.by_manifest.get(&at).copied().unwrap_or(0);
-    let durations: Vec<u64> = (0..inputs).map(references).collect();
-    options.workers.iter().map(|workers| Schedule::new(&durations, *workers)).collect()
 }
 
 /// Reads payloads, where that was asked for.

@@ -14,6 +14,9 @@ use crate::grouping::spellings::{Batch, Passed};
 /// The references of each object in each manifest.
 pub struct Placements(Counter);
 
+/// Adds placements from one thread; what is buffered counts once it is finished.
+pub struct Placer<'a>(Inserter<'a>);
+
 /// What the placements amount to.
 pub struct Outcome {
     /// By schedule.
@@ -27,27 +30,8 @@ impl Placements {
         Placements(Counter::new(room))
     }
 
-    pub fn inserter(&self) -> Inserter<'_> {
-        self.0.inserter()
-    }
-
-    /// Counts all texts of `batch` in the manifest at `task` and empties it; see
-    /// [`crate::grouping::spellings::Spellings::count`], of which this is the way without memory.
-    pub fn count(
-        inserter: &mut Inserter,
-        task: usize,
-        batch: &mut Batch,
-        mut read: impl FnMut(u32, u128) -> Option<Named>,
-        passed: &mut Vec<Passed>,
-    ) -> io::Result<u64> {
-        let before = passed.len();
-        passed.extend(batch.drain().filter_map(|(hash, row)| Some((read(row, hash)?, 1))));
-        for (named, count) in &passed[before..] {
-            let task = task as u32;
-            let digest = named.digest & !u128::from(u32::MAX) | u128::from(task);
-            inserter.add(&Named { digest, source: task, ..*named }, *count)?;
-        }
-        Ok((passed.len() - before) as u64)
+    pub fn placer(&self) -> Placer<'_> {
+        Placer(self.0.inserter())
     }
 
     /// Replays the placements on each of `schedules`.
@@ -78,6 +62,35 @@ impl Placements {
     }
 }
 
+impl Placer<'_> {
+    /// Counts all texts of `batch` in the manifest at `task` and empties it. As
+    /// [`crate::grouping::spellings::Spellings::count`], but every text is read, and passed on with
+    /// one reference.
+    ///
+    /// Fails when the temporary file cannot be written.
+    pub fn count(
+        &mut self,
+        task: usize,
+        batch: &mut Batch,
+        mut read: impl FnMut(u32, u128) -> Option<Named>,
+        passed: &mut Vec<Passed>,
+    ) -> io::Result<u64> {
+        let before = passed.len();
+        passed.extend(batch.drain().filter_map(|(hash, row)| Some((read(row, hash)?, 1))));
+        for (named, count) in &passed[before..] {
+            let task = task as u32;
+            let digest = named.digest & !u128::from(u32::MAX) | u128::from(task);
+            self.0.add(&Named { digest, source: task, ..*named }, *count)?;
+        }
+        Ok((passed.len() - before) as u64)
+    }
+
+    /// Hands everything over. Fails when the temporary file could not be written.
+    pub fn finish(self) -> io::Result<()> {
+        self.0.finish()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +102,7 @@ mod tests {
     /// The objects of each manifest, in a room of `memory` bytes.
     fn outcome(manifests: &[&[u64]], workers: &[u64], memory: u64, jobs: usize) -> Outcome {
         let placements = Placements::new(Arc::new(Room::new(memory)));
-        let (mut inserter, mut passed) = (placements.inserter(), Vec::new());
+        let (mut placer, mut passed) = (placements.placer(), Vec::new());
         for (task, objects) in manifests.iter().enumerate() {
             let mut batch = Batch::default();
             (0..).zip(*objects).for_each(|(row, object)| batch.push(u128::from(*object), row));
@@ -97,11 +110,11 @@ mod tests {
                 assert_eq!(u128::from(objects[row as usize]), hash);
                 (objects[row as usize] > 0).then(|| named(objects[row as usize]))
             };
-            let counted = Placements::count(&mut inserter, task, &mut batch, read, &mut passed).unwrap();
+            let counted = placer.count(task, &mut batch, read, &mut passed).unwrap();
             assert_eq!(counted, objects.iter().filter(|object| **object > 0).count() as u64);
             assert!(passed.drain(..).all(|(named, count)| named.source == 9 && count == 1));
         }
-        inserter.finish().unwrap();
+        placer.finish().unwrap();
         let durations: Vec<u64> = manifests.iter().map(|objects| objects.len() as u64).collect();
         let schedules: Vec<_> = workers.iter().map(|workers| Schedule::new(&durations, *workers)).collect();
         placements.replay(jobs, &schedules, || Ok::<(), io::Error>(())).unwrap()

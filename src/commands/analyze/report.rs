@@ -146,7 +146,7 @@ pub struct Replayed {
 }
 
 /// How much was counted, and how far the estimates may be off: 95 % intervals, low and high.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Sample {
     /// Share of the keys.
     pub share: f64,

@@ -12,32 +12,31 @@ use anyhow::Context;
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::candidates::Candidates;
+use super::found::Found;
 use super::naming::Namer;
-use super::options::{Options, Placement, Share, Timing};
-use super::placement::Placements;
+use super::options::{Options, Placement};
+use super::placement::{Placements, Placer};
 use super::sources::Sources;
-use super::tally::Tally;
 use crate::commands::manifests::Opened;
-use crate::commands::scan::{Collector, Stop};
+use crate::commands::scan::{self, Collector, Scanned, Stop};
+use crate::commands::tally::Tally;
+use crate::corpus::Base;
 use crate::corpus::rows::{Ask, Rows, Texts};
-use crate::corpus::{Base, key};
 use crate::fault::Fault;
-use crate::grouping::multiplicity::{self, Counter, Named};
+use crate::grouping::multiplicity::{Counter, Inserter};
 use crate::grouping::room::Room;
 use crate::grouping::spellings::{Batch, Passed, Spellings};
 use crate::monitor::Monitor;
 
-/// One reading of all manifests.
+/// What all threads count together in one reading of all manifests.
 pub struct Counting<'a> {
-    inputs: &'a [Opened],
-    /// By input: the same for inputs whose relative paths start at the same folder.
-    bases: Vec<u128>,
-    share: Option<Share>,
+    pub inputs: &'a [Opened],
+    options: &'a Options,
     monitor: &'a dyn Monitor,
     /// Faults are told in the first one.
     reading: usize,
-    pub room: Arc<Room>,
+    /// By input: the same for inputs whose relative paths start at the same folder.
+    bases: Vec<u128>,
     pub spellings: Spellings,
     pub counter: Counter,
     /// Where references stand, if that is to be replayed.
@@ -46,103 +45,123 @@ pub struct Counting<'a> {
     pub found: Mutex<Found>,
 }
 
-/// What is known beside the counts.
-#[derive(Clone)]
-pub struct Found {
-    pub tally: Tally,
-    /// References that want one page of their object.
-    pub framed: u64,
-    /// Objects to compare the payloads of, and objects to time: neighbours, as a run reads them.
-    pub scattered: Candidates,
-    pub neighbours: Candidates,
-}
-
 /// What one thread keeps to itself.
 pub struct Worker<'a> {
     namer: Namer<'a>,
-    inserter: multiplicity::Inserter<'a>,
-    placed: Option<multiplicity::Inserter<'a>>,
+    inserter: Inserter<'a>,
+    placer: Option<Placer<'a>>,
     batch: Batch,
     passed: Vec<Passed>,
     found: Found,
 }
 
-/// Objects that are timed.
-const TIMED: usize = 64;
-/// Ranges that start in the same stretch of this many bytes are neighbours.
-const STRETCH: u64 = 1 << 20;
-/// Of the memory, what a thread needs to decode pages, at most a quarter in all. Of the rest five
-/// eighths are for tables: as much again is taken for a moment while they grow and move out.
+/// Scans all inputs. One that cannot be read to its end counts for nothing.
+///
+/// Fails when a temporary file cannot be written, and when interrupted.
+pub fn scan<'a>(
+    inputs: &'a [Opened],
+    options: &'a Options,
+    monitor: &'a dyn Monitor,
+) -> anyhow::Result<Scanned<Counting<'a>>> {
+    let manifests: Vec<_> = inputs
+        .iter()
+        .map(|input| scan::Input { manifest: &input.manifest, outline: &input.outline })
+        .collect();
+    let counting = |reading| Counting::new(inputs, options, monitor, reading);
+    scan::scan(&manifests, options.jobs, monitor, counting)
+}
+
+/// What a thread needs to decode pages, bytes; at most a quarter of the memory in all.
 const DECODING: u64 = 48 << 20;
 
 /// Counted references could not be moved out of memory.
 const CANNOT_COUNT: &str = "cannot count the references";
 
 impl<'a> Counting<'a> {
-    pub fn new(
+    fn new(
         inputs: &'a [Opened],
-        options: &Options,
+        options: &'a Options,
         monitor: &'a dyn Monitor,
         reading: usize,
     ) -> Counting<'a> {
         let decoding = (DECODING * options.jobs as u64).min(options.memory / 4);
+        // Of the rest five eighths are for tables: as much again is taken for a moment while they
+        // grow and move out.
         let room = Arc::new(Room::new((options.memory - decoding) / 8 * 5));
-        let replayed = options.placement == Placement::Replayed;
         Counting {
             inputs,
-            bases: number_bases(inputs),
-            share: options.sample,
+            options,
             monitor,
             reading,
-            spellings: Spellings::new(&room),
+            bases: number_bases(inputs),
+            spellings: Spellings::new(room.clone()),
             counter: Counter::new(room.clone()),
-            placements: replayed.then(|| Placements::new(room.clone())),
-            room,
+            placements: match options.placement {
+                Placement::Assumed => None,
+                Placement::Replayed => Some(Placements::new(room)),
+            },
             sources: Sources::default(),
             found: Mutex::new(Found::new(options)),
         }
     }
 
-    fn told(&self, input: &Opened, place: &str, fault: &Fault) {
+    fn tell(&self, input: usize, place: &str, fault: &Fault) {
         if self.reading == 0 {
-            self.monitor.problem(&format!("{}: {place}: {fault}", input.manifest.path.display()));
+            let manifest = self.inputs[input].manifest.path.display();
+            self.monitor.problem(&format!("{manifest}: {place}: {fault}"));
         }
     }
 
-    /// Counts the references of `worker.batch`, all of them at rows of `texts`.
-    fn count(&self, worker: &mut Worker, at: usize, rows: &Rows, texts: &Texts) -> Result<(), Stop> {
-        let input = &self.inputs[at];
-        let Worker { namer, inserter, placed, batch, passed, found } = worker;
+    /// Fills the batch with the texts of all references; other rows are only tallied.
+    fn collect(&self, worker: &mut Worker, input: usize, texts: &Texts) {
+        let base = self.bases[input];
+        let Worker { batch, found: Found { tally, .. }, .. } = worker;
+        let Ok(()) = texts.asks(|row, ask| {
+            match ask {
+                Ask::Nothing => {}
+                Ask::Present => tally.already_present += 1,
+                Ask::Payload(None) => tally.no_locator += 1,
+                // The same text means another object where relative paths start elsewhere.
+                Ask::Payload(Some(text)) => batch.push(xxh3_128(text.as_bytes()) ^ base, row as u32),
+            }
+            Ok::<(), Infallible>(())
+        });
+    }
+
+    /// Counts the references of the batch, all of them at rows of `texts`, and empties it.
+    fn count(&self, worker: &mut Worker, input: usize, rows: &Rows, texts: &Texts) -> Result<(), Stop> {
+        let Worker { namer, inserter, placer, batch, passed, found } = worker;
+        let base = &self.inputs[input].base;
         let read = |row: u32, hash: u128| {
             let row = row as usize;
-            match namer.read(texts.source_ref.value(row), hash, &input.base) {
-                Ok(Some(named)) if self.share.is_some_and(|share| !share.keeps(named.digest as u64)) => {
-                    found.tally.references_in(at, 1);
-                    found.pass(&named, 1);
-                    None
-                }
-                Ok(Some(named)) => {
-                    found.offer(named.digest, namer.canonical());
-                    Some(named)
-                }
+            let named = match namer.read(texts.source_ref.value(row), hash, base) {
+                Ok(Some(named)) => named,
                 Ok(None) => {
                     found.tally.no_locator += 1;
-                    None
+                    return None;
                 }
                 Err(fault) => {
-                    self.told(input, &rows.places.name(row), &fault);
-                    *found.tally.bad_locators.entry(fault.class).or_default() += 1;
-                    None
+                    self.tell(input, &rows.places.name(row), &fault);
+                    found.tally.add_bad_locator(fault.class);
+                    return None;
                 }
+            };
+            // What a sample leaves out is not remembered either: it would take the memory that the
+            // sample saves.
+            if self.options.sample.is_some_and(|share| !share.keeps(named.digest as u64)) {
+                found.references_in(input, 1);
+                found.unsampled_framed += u64::from(named.framed);
+                return None;
             }
+            found.offer(named.digest, namer.canonical());
+            Some(named)
         };
-        let counted = match placed {
-            None => self.spellings.count(batch, &self.room, read, passed),
-            Some(placed) => Placements::count(placed, at, batch, read, passed).map_err(cannot_count)?,
+        let counted = match placer {
+            None => self.spellings.count(batch, read, passed),
+            Some(placer) => placer.count(input, batch, read, passed).map_err(cannot_count)?,
         };
-        found.tally.references_in(at, counted);
+        found.references_in(input, counted);
         for (named, count) in passed.drain(..) {
-            found.pass(&named, count);
             inserter.add(&named, count).map_err(cannot_count)?;
         }
         Ok(())
@@ -159,85 +178,29 @@ impl Collector for Counting<'_> {
         Worker {
             namer: Namer::new(&self.sources),
             inserter: self.counter.inserter(),
-            placed: self.placements.as_ref().map(Placements::inserter),
+            placer: self.placements.as_ref().map(Placements::placer),
             batch: Batch::default(),
             passed: Vec::new(),
-            found: self.found.lock().empty(),
+            found: Found::new(self.options),
         }
     }
 
-    fn rows(&self, worker: &mut Worker<'_>, at: usize, rows: &Rows) -> Result<(), Stop> {
+    fn rows(&self, worker: &mut Worker<'_>, input: usize, rows: &Rows) -> Result<(), Stop> {
         let texts = rows.texts().map_err(Stop::Manifest)?;
-        let tally = &mut worker.found.tally;
-        tally.rows += (rows.len() + rows.bad.len()) as u64;
-        tally.bad_rows += rows.bad.len() as u64;
-        tally.modalities.count(&texts.modality);
+        worker.found.tally.add(&Tally::of(rows));
+        worker.found.modalities.count(&texts.modality);
         for bad in &rows.bad {
-            self.told(&self.inputs[at], &format!("line {}", bad.line), &bad.fault);
+            self.tell(input, &format!("line {}", bad.line), &bad.fault);
         }
-        let base = self.bases[at];
-        let Ok(()) = texts.asks(|row, ask| {
-            match ask {
-                Ask::Nothing => {}
-                Ask::Present => tally.already_present += 1,
-                Ask::Payload(None) => tally.no_locator += 1,
-                // The same text means another object where relative paths start elsewhere.
-                Ask::Payload(Some(text)) => worker.batch.push(xxh3_128(text.as_bytes()) ^ base, row as u32),
-            }
-            Ok::<(), Infallible>(())
-        });
-        self.count(worker, at, rows, &texts)
+        self.collect(worker, input, &texts);
+        self.count(worker, input, rows, &texts)
     }
 
     fn finish(&self, worker: Worker<'_>) -> anyhow::Result<()> {
         worker.inserter.finish().context(CANNOT_COUNT)?;
-        worker.placed.map(multiplicity::Inserter::finish).transpose().context(CANNOT_COUNT)?;
-        self.found.lock().add(worker.found);
+        worker.placer.map(Placer::finish).transpose().context(CANNOT_COUNT)?;
+        self.found.lock().merge(worker.found);
         Ok(())
-    }
-}
-
-impl Found {
-    fn new(options: &Options) -> Found {
-        Found {
-            tally: Tally::default(),
-            framed: 0,
-            scattered: Candidates::new(options.content_sample),
-            neighbours: Candidates::new(if options.timing == Timing::Probed { TIMED } else { 0 }),
-        }
-    }
-
-    fn empty(&self) -> Found {
-        Found {
-            tally: Tally::default(),
-            framed: 0,
-            scattered: self.scattered.like(),
-            neighbours: self.neighbours.like(),
-        }
-    }
-
-    pub fn add(&mut self, other: Found) {
-        self.tally.add(&other.tally);
-        self.framed += other.framed;
-        self.scattered.merge(other.scattered);
-        self.neighbours.merge(other.neighbours);
-    }
-
-    #[inline]
-    fn offer(&mut self, digest: u128, canonical: &[u8]) {
-        if !self.scattered.is_none() {
-            self.scattered.offer(digest as u64, digest, canonical);
-        }
-        if !self.neighbours.is_none() {
-            let key::Neighbourhood { path, stretch } = key::neighbourhood(canonical, STRETCH);
-            let rank = xxhash_rust::xxh3::xxh3_64_with_seed(path, stretch);
-            self.neighbours.offer(rank, digest, canonical);
-        }
-    }
-
-    /// Some references are on their way to the counts, or are left out of a sample.
-    pub fn pass(&mut self, named: &Named, count: u64) {
-        self.framed += if named.framed { count } else { 0 };
     }
 }
 

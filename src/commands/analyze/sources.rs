@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use parking_lot::Mutex;
 
 use super::report::{OtherSources, SourceShare};
+use super::scale::scaled;
 use crate::grouping::multiplicity::Counted;
 
 /// Sources that are told apart; all further ones share the last number. A web corpus has millions
@@ -86,7 +87,7 @@ impl SourceSums {
             self.sums.iter().zip(&self.prefixes).map(|(sum, prefix)| (sum, prefix.as_ref())).collect();
         named.retain(|(sum, _)| sum.objects > 0);
         named.sort_by_key(|(sum, prefix)| (Reverse(sum.references), *prefix));
-        let scaled = |n: u128| (n as f64 * scale).round() as u64;
+        let scaled = |n: u128| scaled(n, scale);
         let (listed, rest) = named.split_at(most.min(named.len()));
         let listed = listed.iter().map(|(sum, prefix)| SourceShare {
             prefix: String::from_utf8_lossy(prefix).into_owned(),

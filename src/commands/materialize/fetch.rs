@@ -17,7 +17,7 @@ use crate::commands::admission::Admission;
 use crate::commands::obtain::obtain;
 use crate::corpus::{Key, Object, Target, key};
 use crate::fault::Fault;
-use crate::grouping::Groups;
+use crate::grouping::objects::Groups;
 use crate::monitor::{Monitor, Phase};
 use crate::plan::{self, FileFetch};
 use crate::source::Source;

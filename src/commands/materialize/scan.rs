@@ -1,7 +1,5 @@
 //! Reads the references of all manifests and groups them by object.
 
-use std::collections::BTreeMap;
-
 use anyhow::Context;
 use parking_lot::Mutex;
 
@@ -9,40 +7,11 @@ use super::asked::resolve;
 use super::inputs::Input;
 use crate::commands::Unreadable;
 use crate::commands::scan::{self, Collector, Stop};
+use crate::commands::tally::Tally;
 use crate::corpus::rows::{Need, Rows};
-use crate::fault::{Class, Fault};
-use crate::grouping::{Grouper, Groups, Inserter};
+use crate::fault::Fault;
+use crate::grouping::objects::{Grouper, Groups, Inserter};
 use crate::monitor::Monitor;
-
-/// What the rows of a manifest are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Rows and lines that should have been rows.
-    pub rows: u64,
-    pub references: u64,
-    pub no_locator: u64,
-    pub already_present: u64,
-    /// Rows that cannot be understood, by class.
-    pub bad_rows: u64,
-    pub bad_locators: BTreeMap<Class, u64>,
-}
-
-impl Tally {
-    pub fn bad_locator(&self) -> u64 {
-        self.bad_locators.values().sum()
-    }
-
-    fn add(&mut self, other: &Tally) {
-        self.rows += other.rows;
-        self.references += other.references;
-        self.no_locator += other.no_locator;
-        self.already_present += other.already_present;
-        self.bad_rows += other.bad_rows;
-        for (class, count) in &other.bad_locators {
-            *self.bad_locators.entry(*class).or_default() += count;
-        }
-    }
-}
 
 /// The references of a run, not yet counted.
 pub struct References {
@@ -129,8 +98,7 @@ impl Collector for Pass<'_> {
         let told = |place: &str, fault: &Fault| {
             if self.reading > 0 { Ok(()) } else { (self.settings.on_fault)(input, place, fault) }
         };
-        let mut tally = Tally { rows: (rows.len() + rows.bad.len()) as u64, ..Tally::default() };
-        tally.bad_rows = rows.bad.len() as u64;
+        let mut tally = Tally::of(rows);
         for bad in &rows.bad {
             told(&format!("line {}", bad.line), &bad.fault).map_err(Stop::Run)?;
         }
@@ -156,7 +124,7 @@ impl Collector for Pass<'_> {
                     Err(fault) => fault,
                 },
             };
-            *tally.bad_locators.entry(fault.class).or_default() += 1;
+            tally.add_bad_locator(fault.class);
             told(&rows.places.name(row), &fault).map_err(Stop::Run)
         })?;
         self.tallies.lock()[at].add(&tally);

@@ -1,6 +1,5 @@
 //! Writes all pending shards, several at a time.
 
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
@@ -12,6 +11,7 @@ use super::options::Options;
 use super::output::Output;
 use super::write::{Job, Unwritten, Written};
 use crate::monitor::Phase;
+use crate::threads::on_threads;
 
 /// One result for each input that was pending; an error is that of its manifest.
 pub type AllWritten = Vec<(usize, Result<Written, anyhow::Error>)>;
@@ -52,14 +52,7 @@ pub fn write_all(
         }
         Ok(())
     };
-    std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..budget.writers).map(|_| scope.spawn(worker)).collect();
-        let ended: Vec<anyhow::Result<()>> = writers
-            .into_iter()
-            .map(|writer| writer.join().unwrap_or_else(|panic| resume_unwind(panic)))
-            .collect();
-        ended.into_iter().collect::<anyhow::Result<()>>()
-    })?;
+    on_threads(budget.writers, worker).into_iter().collect::<anyhow::Result<()>>()?;
     monitor.finish(Phase::Write);
     let mut results = results.into_inner();
     results.sort_by_key(|(at, _)| *at);

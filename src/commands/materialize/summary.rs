@@ -9,7 +9,6 @@ use super::fetch::{Planned, Run};
 use super::options::{CacheMode, Options};
 use super::probe::Route;
 use super::report::*;
-use super::scan::Tally;
 use super::shards::AllWritten;
 use crate::commands::Unreadable;
 use crate::fault::Class;
@@ -61,7 +60,7 @@ pub fn plan(prepared: &Prepared, planned: Planned, options: &Options, start: Ins
         report.no_locator += tally.no_locator;
         report.bad_locator += tally.bad_locator();
         report.already_present += tally.already_present;
-        add_bad(&mut report.errors, tally);
+        tally.add_errors_to(&mut report.errors);
     }
     report
 }
@@ -130,7 +129,7 @@ fn add_manifests(report: &mut Report, prepared: &Prepared, written: &AllWritten)
         report.no_locator += tally.no_locator;
         report.bad_locator += tally.bad_locator();
         report.already_present += tally.already_present;
-        add_bad(&mut report.errors, tally);
+        tally.add_errors_to(&mut report.errors);
         let (outcome, bytes, blake3, reused) = match (&prepared.finished[at], written.remove(&at)) {
             (Some(record), _) => (record.outcome(), record.bytes, record.blake3.clone(), true),
             (None, Some(Ok(written))) => {
@@ -162,15 +161,6 @@ fn add_manifests(report: &mut Report, prepared: &Prepared, written: &AllWritten)
             blake3,
             reused,
         });
-    }
-}
-
-fn add_bad(errors: &mut BTreeMap<&'static str, u64>, tally: &Tally) {
-    for (class, count) in &tally.bad_locators {
-        *errors.entry(class.name()).or_default() += count;
-    }
-    if tally.bad_rows > 0 {
-        *errors.entry(Class::BadRow.name()).or_default() += tally.bad_rows;
     }
 }
 

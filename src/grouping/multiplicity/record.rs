@@ -32,21 +32,51 @@ pub struct Counted {
     pub count: u64,
 }
 
-/// Bits of the last word that tell spellings apart; the others count, to 10^12.
-const SPELLING_BITS: u32 = 24;
-const ONE: u64 = 1 << SPELLING_BITS;
-
-const NO_SIZE: u64 = u64::MAX;
-
+/// What is the same for all references to an object, in 24 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-pub struct Record {
+pub struct Packed {
     digest: u64,
     more_digest: u32,
     source: u32,
     size: u64,
+}
+
+const NO_SIZE: u64 = u64::MAX;
+
+impl Packed {
+    #[inline]
+    pub fn of(named: &Named) -> Packed {
+        Packed {
+            digest: (named.digest >> 64) as u64,
+            more_digest: named.digest as u32,
+            source: named.source,
+            size: named.size.unwrap_or(NO_SIZE),
+        }
+    }
+
+    /// A reference to the object; of its digest only what is compared.
+    pub fn named(&self, spelling: u64, framed: bool) -> Named {
+        let digest = u128::from(self.digest) << 64 | u128::from(self.more_digest);
+        Named { digest, source: self.source, size: self.size(), spelling, framed }
+    }
+
+    fn size(&self) -> Option<u64> {
+        (self.size != NO_SIZE).then_some(self.size)
+    }
+}
+
+/// A record of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Record {
+    object: Packed,
     count_and_spelling: u64,
 }
+
+/// Bits of the last word that tell spellings apart; the others count, to 10^12.
+const SPELLING_BITS: u32 = 24;
+const ONE: u64 = 1 << SPELLING_BITS;
 
 const BYTES: usize = size_of::<Record>();
 
@@ -54,28 +84,25 @@ impl Record {
     #[inline]
     pub fn of(named: &Named, count: u64) -> Record {
         Record {
-            digest: (named.digest >> 64) as u64,
-            more_digest: named.digest as u32,
-            source: named.source,
-            size: named.size.unwrap_or(NO_SIZE),
+            object: Packed::of(named),
             count_and_spelling: count << SPELLING_BITS | named.spelling & (ONE - 1),
         }
     }
 
     #[inline]
     pub fn partition(&self) -> usize {
-        (self.digest >> (64 - PARTITIONS.trailing_zeros())) as usize
+        (self.object.digest >> (64 - PARTITIONS.trailing_zeros())) as usize
     }
 
     /// A hash of the object, of bits that differ within a partition.
     #[inline]
     pub fn hash(&self) -> u64 {
-        self.digest.rotate_left(32)
+        self.object.digest.rotate_left(32)
     }
 
     #[inline]
     pub fn same_object(&self, other: &Record) -> bool {
-        self.digest == other.digest && self.more_digest == other.more_digest
+        self.object.digest == other.object.digest && self.object.more_digest == other.object.more_digest
     }
 
     #[inline]
@@ -97,19 +124,21 @@ impl Record {
 
     pub fn counted(&self) -> Counted {
         Counted {
-            digest: self.digest,
-            source: self.source,
-            size: (self.size != NO_SIZE).then_some(self.size),
+            digest: self.object.digest,
+            source: self.object.source,
+            size: self.object.size(),
             count: self.count_and_spelling >> SPELLING_BITS,
         }
     }
 
     fn words(&self) -> [u64; 4] {
-        let second = u64::from(self.more_digest) << 32 | u64::from(self.source);
-        [self.digest, second, self.size, self.count_and_spelling]
+        let Packed { digest, more_digest, source, size } = self.object;
+        let second = u64::from(more_digest) << 32 | u64::from(source);
+        [digest, second, size, self.count_and_spelling]
     }
 }
 
+/// The records as bytes, 32 each.
 pub fn to_bytes(records: &[Record]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(records.len() * BYTES);
     records.iter().flat_map(Record::words).for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
@@ -121,12 +150,12 @@ pub fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = Record> + '_ {
     bytes.as_chunks::<BYTES>().0.iter().map(|record| {
         let (words, _) = record.as_chunks::<8>();
         let word = |at: usize| u64::from_le_bytes(words[at]);
-        Record {
+        let object = Packed {
             digest: word(0),
             more_digest: (word(1) >> 32) as u32,
             source: word(1) as u32,
             size: word(2),
-            count_and_spelling: word(3),
-        }
+        };
+        Record { object, count_and_spelling: word(3) }
     })
 }

@@ -24,12 +24,12 @@ fn counted(references: &[Reference], memory: u64, threads: usize) -> Counter {
 }
 
 #[test]
-fn counts_sizes_sources_and_spellings_are_those_of_a_map_at_any_memory_and_threads() {
+fn counts_sizes_sources_pages_and_spellings_are_those_of_a_map_at_any_memory_and_threads() {
     let references = references(1, 30_000);
     let expected = Model::of(&references);
     for (memory, threads) in [(1 << 40, 1), (1 << 40, 4), (256 << 10, 2), (64 << 10, 3), (0, 1)] {
         let counter = counted(&references, memory, threads);
-        let (found, totals) = Model::found(counter, threads, expected.framed);
+        let (found, totals) = Model::found(counter, threads);
         assert!(found == expected, "{memory} bytes, {threads} threads");
         assert_eq!(totals.spilled_bytes > 0, memory < 1 << 20, "it spills when told to");
     }
@@ -40,7 +40,7 @@ fn an_object_that_spilled_many_times_is_still_one() {
     let reference = Reference { object: 4, spelling: 0 };
     let many: Vec<Reference> =
         (0..2_000).flat_map(|n| [reference, Reference { object: 100 + n, spelling: 0 }]).collect();
-    let (found, totals) = Model::found(counted(&many, 0, 2), 2, 0);
+    let (found, totals) = Model::found(counted(&many, 0, 2), 2);
     assert!(totals.spilled_bytes > 0);
     assert_eq!(found, Model::of(&many));
     assert_eq!(found.objects[&((reference.named().digest >> 64) as u64)].2, 2_000);
@@ -57,7 +57,7 @@ fn counts_add_up_far_beyond_32_bits() {
         }
         inserter.add(&named(0), 1).unwrap();
         inserter.finish().unwrap();
-        let (found, totals) = Model::found(counter, 1, 0);
+        let (found, totals) = Model::found(counter, 1);
         let counts: Vec<u64> = found.objects.values().map(|object| object.2).collect();
         assert_eq!((counts, totals.spellings), (vec![500_000_000_001], 5));
     }
@@ -81,6 +81,6 @@ fn every_partition_is_told_and_an_error_ends_the_sum() {
 
 #[test]
 fn nothing_counted_is_nothing() {
-    let (found, totals) = Model::found(counted(&[], 0, 2), 2, 0);
+    let (found, totals) = Model::found(counted(&[], 0, 2), 2);
     assert_eq!((found, totals), (Model::default(), Totals::default()));
 }

@@ -3,118 +3,83 @@
 //! A lookup needs the text and the count; what the text means lies apart and is read only when the
 //! text is passed on.
 
-use super::super::multiplicity::Named;
+use super::Passed;
+use crate::grouping::multiplicity::{Named, Packed};
 
-/// A hash of a text: 80 bits, which are not all zero.
+/// A hash of a text: 80 bits, of which the lowest is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text(u128);
-
-impl Text {
-    pub fn new(hash: u128) -> Text {
-        // A slot without text holds zeros.
-        Text(hash & HASH | 1)
-    }
-}
 
 /// Known texts, open addressing with linear probing.
 #[derive(Default)]
 pub struct Shelf {
     slots: Vec<Slot>,
-    meanings: Vec<Meaning>,
+    /// What the texts mean, in the order in which they came.
+    meanings: Vec<Packed>,
 }
 
-/// From the lowest bit: hash of the text, references that are not passed on yet, number of the
-/// meaning. It never lies across two lines of a cache.
-#[derive(Clone, Copy, Default)]
-struct Slot(u128);
-
-const HASH_BITS: u32 = 80;
-const COUNT_BITS: u32 = 18;
-const HASH: u128 = (1 << HASH_BITS) - 1;
-const ONE: u128 = 1 << HASH_BITS;
-const COUNT: u128 = ((1 << COUNT_BITS) - 1) << HASH_BITS;
-
-impl Slot {
-    fn text(self) -> Text {
-        Text(self.0 & HASH)
-    }
-
-    fn count(self) -> u64 {
-        ((self.0 & COUNT) >> HASH_BITS) as u64
-    }
-
-    fn meaning(self) -> usize {
-        (self.0 >> (HASH_BITS + COUNT_BITS)) as usize
+impl Text {
+    pub fn new(hash: u128) -> Text {
+        // Not zero: that is a slot without text.
+        Text(hash & TEXT | 1)
     }
 }
-
-#[derive(Clone, Copy, Default)]
-struct Meaning {
-    digest: u64,
-    size: u64,
-    more_digest: u32,
-    /// The top bit: framed.
-    source: u32,
-}
-
-const FRAMED: u32 = 1 << 31;
-const NO_SIZE: u64 = u64::MAX;
-
-/// Slots of a shelf that is used.
-const FEWEST: usize = 64;
 
 impl Shelf {
     /// Bytes held.
     pub fn resident(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>() + self.meanings.capacity() * size_of::<Meaning>()
+        self.slots.capacity() * size_of::<Slot>() + self.meanings.capacity() * size_of::<Packed>()
     }
 
-    /// Makes ready for [`Shelf::count`] of these texts: most of a lookup is waiting for memory, which
-    /// can be asked for before it is needed.
+    /// Makes ready for [`Shelf::count`] of these texts. Most of a lookup is waiting for memory, so
+    /// that is asked for before it is needed.
     pub fn expect(&mut self, texts: &[Text]) {
-        self.make_room(texts.len());
+        self.reserve(texts.len());
         texts.iter().for_each(|text| prefetch(&self.slots[self.start(*text)]));
     }
 
-    /// Adds a reference to each of `texts`, which were expected. `read` tells what the text at a position means, if it is
-    /// not known; what it does not tell is not counted. `full` takes what has too many references. Returns how many were counted.
+    /// Adds a reference to each of `texts`, which were expected. `read` tells what the text at a
+    /// position means, if it is not known; a text that it returns nothing for is not counted. Counts
+    /// that are full are appended to `passed`. Returns how many texts were counted.
     pub fn count(
         &mut self,
         texts: &[Text],
         mut read: impl FnMut(usize) -> Option<Named>,
-        mut full: impl FnMut(Named, u64),
+        passed: &mut Vec<Passed>,
     ) -> u64 {
         let mut counted = 0;
         for (nth, text) in texts.iter().enumerate() {
             match self.find(*text) {
                 Ok(at) => {
+                    self.slots[at].0 += ONE;
                     let slot = self.slots[at];
-                    counted += 1;
-                    self.slots[at].0 = slot.0 + ONE;
-                    if slot.0 & COUNT == COUNT - ONE {
-                        self.slots[at].0 = slot.0 & !COUNT;
-                        full(self.named(slot), slot.count() + 1);
+                    if slot.0 & COUNT == COUNT {
+                        passed.push(self.passed_by(slot));
+                        self.slots[at].0 &= !COUNT;
                     }
                 }
                 Err(at) => {
-                    if let Some(named) = read(nth) {
-                        counted += 1;
-                        let meaning = (self.meanings.len() as u128) << (HASH_BITS + COUNT_BITS);
-                        self.slots[at] = Slot(text.0 | ONE | meaning);
-                        self.meanings.push(Meaning::of(&named));
-                    }
+                    let Some(named) = read(nth) else { continue };
+                    self.slots[at] = Slot::new(*text, named.framed, self.meanings.len());
+                    self.meanings.push(Packed::of(&named));
                 }
             }
+            counted += 1;
         }
         counted
     }
 
-    /// All known texts that have references, and how many, in the order in which they were met.
-    pub fn passed(&self) -> impl Iterator<Item = (Named, u64)> + '_ {
+    /// All references that are not passed on yet, in the order in which their texts came first.
+    pub fn passed(&self) -> impl Iterator<Item = Passed> + '_ {
         // By way of a list, so that the meanings are read one after the other.
         let mut slots = vec![Slot::default(); self.meanings.len()];
-        self.slots.iter().filter(|slot| slot.count() > 0).for_each(|slot| slots[slot.meaning()] = *slot);
-        slots.into_iter().filter(|slot| slot.count() > 0).map(|slot| (self.named(slot), slot.count()))
+        let counted = |slot: &Slot| slot.count() > 0;
+        self.slots.iter().filter(|slot| counted(slot)).for_each(|slot| slots[slot.meaning()] = *slot);
+        slots.into_iter().filter(counted).map(|slot| self.passed_by(slot))
+    }
+
+    fn passed_by(&self, slot: Slot) -> Passed {
+        (self.meanings[slot.meaning()].named(slot.spelling(), slot.framed()), slot.count())
     }
 
     /// The slot of a text, or the free one where it belongs.
@@ -126,7 +91,7 @@ impl Shelf {
             if slot.text() == text {
                 return Ok(at);
             }
-            if slot.0 == 0 {
+            if slot.is_free() {
                 return Err(at);
             }
             at += 1;
@@ -136,38 +101,84 @@ impl Shelf {
         }
     }
 
-    /// Where the search for a text starts: its lower bits, since the upper ones chose the shelf.
+    /// Where the search for a text starts: by bits that did not choose the shelf, scaled to the
+    /// number of slots.
     #[inline]
     fn start(&self, text: Text) -> usize {
-        ((u64::from((text.0 >> 32) as u32) * self.slots.len() as u64) >> 32) as usize
+        let bits = u64::from((text.0 >> 32) as u32);
+        ((bits * self.slots.len() as u64) >> 32) as usize
     }
 
-    /// Grows so that `more` texts find a free slot, and no search is long.
-    fn make_room(&mut self, more: usize) {
-        let needed = (self.meanings.len() + more) * 5 / 4;
-        if needed < self.slots.len() {
+    /// Grows so that `more` texts find a free slot, and a fifth of the slots stays free: no search
+    /// is long.
+    fn reserve(&mut self, more: usize) {
+        let needed = (self.meanings.len() + more) * 5 / 4 + 1;
+        if needed <= self.slots.len() {
             return;
         }
-        let length =
-            (needed + 1).max(self.slots.len() * if self.slots.len() < 1 << 16 { 4 } else { 2 }).max(FEWEST);
+        let factor = if self.slots.len() < LARGE { 4 } else { 2 };
+        let length = needed.max(self.slots.len() * factor).max(FEWEST);
         let old = std::mem::replace(&mut self.slots, vec![Slot::default(); length]);
         self.meanings.reserve_exact(length * 4 / 5 - self.meanings.len());
-        for slot in old.iter().filter(|slot| slot.0 != 0) {
-            if let Err(at) = self.find(slot.text()) {
-                self.slots[at] = *slot;
-            }
+        for slot in old.into_iter().filter(|slot| !slot.is_free()) {
+            let (Ok(at) | Err(at)) = self.find(slot.text());
+            self.slots[at] = slot;
         }
     }
+}
 
-    fn named(&self, slot: Slot) -> Named {
-        let meaning = &self.meanings[slot.meaning()];
-        Named {
-            digest: u128::from(meaning.digest) << 64 | u128::from(meaning.more_digest),
-            source: meaning.source & !FRAMED,
-            framed: meaning.source & FRAMED != 0,
-            size: (meaning.size != NO_SIZE).then_some(meaning.size),
-            spelling: slot.0 as u64,
-        }
+/// Slots of a shelf that is used, at least.
+const FEWEST: usize = 64;
+
+/// Slots from which on a shelf doubles. Below it grows faster, since every growth moves all texts.
+const LARGE: usize = 1 << 16;
+
+/// From the lowest bit: the text, its references that are not passed on yet, whether they want one
+/// page, and the number of the meaning; all zero where there is no text. A slot never lies across
+/// two lines of a cache.
+///
+/// The number has 29 bits: as many meanings would take 13 GB on each of 256 shelves.
+#[derive(Clone, Copy, Default)]
+struct Slot(u128);
+
+const TEXT_BITS: u32 = 80;
+const COUNT_BITS: u32 = 18;
+const MEANING_SHIFT: u32 = TEXT_BITS + COUNT_BITS + 1;
+
+const TEXT: u128 = (1 << TEXT_BITS) - 1;
+const ONE: u128 = 1 << TEXT_BITS;
+const COUNT: u128 = ((1 << COUNT_BITS) - 1) << TEXT_BITS;
+const FRAMED: u128 = 1 << (TEXT_BITS + COUNT_BITS);
+
+impl Slot {
+    /// A text that came once.
+    fn new(text: Text, framed: bool, meaning: usize) -> Slot {
+        Slot(text.0 | ONE | if framed { FRAMED } else { 0 } | (meaning as u128) << MEANING_SHIFT)
+    }
+
+    fn is_free(self) -> bool {
+        self.0 == 0
+    }
+
+    fn text(self) -> Text {
+        Text(self.0 & TEXT)
+    }
+
+    /// What tells the text from others of its object.
+    fn spelling(self) -> u64 {
+        self.0 as u64
+    }
+
+    fn count(self) -> u64 {
+        ((self.0 & COUNT) >> TEXT_BITS) as u64
+    }
+
+    fn framed(self) -> bool {
+        self.0 & FRAMED != 0
+    }
+
+    fn meaning(self) -> usize {
+        (self.0 >> MEANING_SHIFT) as usize
     }
 }
 
@@ -182,15 +193,4 @@ fn prefetch(slot: &Slot) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = slot;
-}
-
-impl Meaning {
-    fn of(named: &Named) -> Meaning {
-        Meaning {
-            digest: (named.digest >> 64) as u64,
-            size: named.size.unwrap_or(NO_SIZE),
-            more_digest: named.digest as u32,
-            source: named.source | if named.framed { FRAMED } else { 0 },
-        }
-    }
 }

@@ -3,6 +3,7 @@
 //!
 //! Numbers that rest on a sample carry a `~`. A section that has nothing to say is left out.
 
+mod concurrency;
 mod found;
 mod head;
 mod tables;
@@ -11,9 +12,11 @@ mod tests;
 
 use onepull::commands::analyze::Report;
 
+use super::grid::Grid;
 use super::table::Table;
-use crate::cli::args::Detail;
+use super::wrap::wrap;
 use crate::cli::human::printable;
+use crate::cli::shared::Detail;
 
 /// Left free at the right edge: some terminals break a line that fills them.
 const MARGIN: usize = 2;
@@ -32,7 +35,7 @@ pub fn report(r: &Report, detail: Detail, columns: usize) -> String {
         for table in [
             tables::histogram(r, width),
             tables::budgets(r, detail, width),
-            tables::concurrency(r, width),
+            concurrency::table(r, width),
             tables::sources(r, width),
         ]
         .into_iter()
@@ -52,4 +55,19 @@ pub fn report(r: &Report, detail: Detail, columns: usize) -> String {
 /// Marks what rests on a sample.
 fn about(r: &Report, number: String) -> String {
     if r.sample.is_some() { format!("~{number}") } else { number }
+}
+
+/// A table below its title.
+fn titled(title: &str, grid: &Grid, width: usize) -> String {
+    lines(title, width) + &grid.text(width)
+}
+
+/// The lines of a text that is wrapped, each with its end.
+fn lines(text: &str, width: usize) -> String {
+    wrap(text, width).into_iter().map(|line| line + "\n").collect()
+}
+
+/// 0 of nothing.
+fn part(n: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { n as f64 / all as f64 }
 }

@@ -1,14 +1,13 @@
-//! The tables of the report: histogram, budgets, concurrency, sources.
+//! The tables of the report that are plain lists: histogram, budgets, sources.
 
-use onepull::commands::analyze::{Budget, Concurrency, Replayed, Report};
+use onepull::commands::analyze::{Budget, Report};
 
-use super::about;
-use crate::cli::args::Detail;
+use super::{about, part, titled};
 use crate::cli::human::{count, percent, printable, things};
 use crate::cli::render::classes::{Class, classes};
 use crate::cli::render::grid::{First, Grid};
-use crate::cli::render::wrap::wrap;
 use crate::cli::render::{decimal, hit_rate};
+use crate::cli::shared::Detail;
 use crate::cli::size::show;
 
 /// Objects by multiplicity in power-of-two classes, neighbours without objects as one. Bars are
@@ -56,62 +55,6 @@ pub fn budgets(r: &Report, detail: Detail, width: usize) -> Option<String> {
     Some(titled(title, &grid, width))
 }
 
-/// What several workers lose that share a cache but not their plans.
-pub fn concurrency(r: &Report, width: usize) -> Option<String> {
-    let first = r.concurrency.first().filter(|_| r.duplicates > 0)?;
-    let replayed = r.concurrency.iter().any(|line| line.replayed.is_some());
-    let mark = |words: &str| about(r, words.into());
-    let (expected, reads) = (mark("expected"), mark("source"));
-    let mut header = vec![
-        "workers".to_owned(),
-        format!("{expected}\nhit rate"),
-        format!("{reads}\nreads"),
-        "times\nideal".into(),
-    ];
-    if replayed {
-        let replayed = mark("replayed");
-        header.extend([format!("{replayed}\nhit rate"), format!("{reads}\nreads")]);
-        header.push("once a task\nhit rate".into());
-    }
-    let mut grid = Grid::new(First::Numbers, header.iter().map(String::as_str));
-    let (apart, at_once): (Vec<&Concurrency>, Vec<&Concurrency>) =
-        r.concurrency.iter().partition(|line| line.workers < line.tasks);
-    let together = at_once.first().map(|line| (*line, workers(&at_once)));
-    let rows = apart.into_iter().map(|line| (line, count(line.workers)));
-    for (line, workers) in rows.chain(together.clone()) {
-        let mut cells = expected_cells(workers, line, r.objects);
-        if replayed {
-            cells.extend(line.replayed.map_or_else(|| vec![String::new(); 3], |of| replayed_cells(&of)));
-        }
-        grid.row(cells);
-    }
-    let mut ideal = vec!["any".into(), hit_rate(r.oracle_hit_rate), count(r.objects), "1.00".into()];
-    ideal.resize(header.len(), String::new());
-    grid.row(ideal);
-    let tasks = things(first.tasks, "task", "tasks");
-    let title = format!("Workers sharing a cache, {tasks}, each looks up first and stores last:");
-    let mut text = titled(&title, &grid, width);
-    let at_once = together.map(|(_, workers)| match first.tasks {
-        1 => format!("{workers}: one task, which looks up before anything is stored"),
-        _ => format!("{workers}: all tasks at once, none finds what another one reads"),
-    });
-    let any = "any: with key affinity, single flight, or grouping before fetching";
-    let once = "once a task: when every task reads an object once, however often it names it";
-    let how = if replayed { "counted" } else { "expected" };
-    let duplicates = about(r, things(r.in_task_duplicates, "duplicate", "duplicates"));
-    let inside = format!("in-task: {duplicates} ({how}) in one task; some tools skip them");
-    let feet = [
-        at_once,
-        Some(any.into()),
-        replayed.then(|| once.into()),
-        (r.in_task_duplicates > 0).then_some(inside),
-    ];
-    for foot in feet.into_iter().flatten() {
-        text += &lines(&foot, width);
-    }
-    Some(text)
-}
-
 /// The largest sources, and the rest of them in one line.
 pub fn sources(r: &Report, width: usize) -> Option<String> {
     if r.sources.is_empty() {
@@ -149,21 +92,6 @@ fn without_gaps(classes: &[Class]) -> Vec<Class> {
     runs.map(|run| Class { high: run[run.len() - 1].high, ..run[0] }).collect()
 }
 
-/// `16+`: the fewest of lines that differ in nothing else.
-fn workers(lines: &[&Concurrency]) -> String {
-    let fewest = count(lines.iter().map(|line| line.workers).min().unwrap_or(0));
-    if lines.len() > 1 { fewest + "+" } else { fewest }
-}
-
-fn expected_cells(workers: String, line: &Concurrency, objects: u64) -> Vec<String> {
-    let times = decimal(part(line.source_reads, objects), 2);
-    vec![workers, hit_rate(line.hit_rate), count(line.source_reads), times]
-}
-
-fn replayed_cells(of: &Replayed) -> Vec<String> {
-    vec![hit_rate(of.hit_rate), count(of.source_reads), hit_rate(of.deduplicated_hit_rate)]
-}
-
 /// At most so many budgets are printed unless all are asked for.
 const BUDGETS: usize = 9;
 
@@ -193,18 +121,6 @@ fn is_round(bytes: u64) -> bool {
 fn log_length(n: u64, most: u64) -> f64 {
     let steps = |n: u64| 1.0 + (n as f64).log2();
     if n == 0 { 0.0 } else { steps(n) / steps(most) }
-}
-
-fn titled(title: &str, grid: &Grid, width: usize) -> String {
-    lines(title, width) + &grid.text(width)
-}
-
-fn lines(text: &str, width: usize) -> String {
-    wrap(text, width).into_iter().map(|line| line + "\n").collect()
-}
-
-fn part(n: u64, all: u64) -> f64 {
-    if all == 0 { 0.0 } else { n as f64 / all as f64 }
 }
 
 #[cfg(test)]

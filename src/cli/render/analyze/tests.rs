@@ -8,7 +8,7 @@ use onepull::commands::analyze::{
 use unicode_width::UnicodeWidthStr as _;
 
 use super::report as text;
-use crate::cli::args::Detail;
+use crate::cli::shared::Detail;
 
 fn report() -> Report {
     let of = |k, objects, bytes| Multiplicity { k, objects, bytes };

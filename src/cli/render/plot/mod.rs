@@ -216,16 +216,7 @@ mod tests {
     fn the_smallest_corpora_can_be_drawn() {
         let one = Multiplicity { k: 1, objects: 1, bytes: 0 };
         let one = Report { references: 1, objects: 1, histogram: vec![one], ..Report::default() };
-        let sample = Sample {
-            share: 0.01,
-            seed: 0,
-            objects_counted: 0,
-            references_counted: 0,
-            objects: [0.0; 2],
-            oracle_hit_rate: [0.0; 2],
-            singleton_share: [0.0; 2],
-            unique_bytes: [0.0; 2],
-        };
+        let sample = Sample { share: 0.01, ..Sample::default() };
         let nothing_counted = Report { references: 7, sample: Some(sample), ..Report::default() };
         for report in [&one, &Report::default(), &nothing_counted] {
             let svg = draw(report, Form::Svg).unwrap();

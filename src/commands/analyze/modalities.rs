@@ -1,53 +1,8 @@
-//! What the rows of a corpus are.
+//! How many rows have which modality, whatever stands in that column.
 
 use std::collections::BTreeMap;
 
 use arrow_array::{Array, StringViewArray};
-
-use crate::fault::Class;
-
-/// Counts of rows; those of several threads add up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Lines that are no rows included.
-    pub rows: u64,
-    pub modalities: Modalities,
-    pub references: u64,
-    pub no_locator: u64,
-    pub already_present: u64,
-    /// Lines that are no rows.
-    pub bad_rows: u64,
-    pub bad_locators: BTreeMap<Class, u64>,
-    /// References by the number of the manifest.
-    pub by_manifest: BTreeMap<usize, u64>,
-}
-
-impl Tally {
-    pub fn add(&mut self, other: &Tally) {
-        self.rows += other.rows;
-        self.modalities.add(&other.modalities);
-        self.references += other.references;
-        self.no_locator += other.no_locator;
-        self.already_present += other.already_present;
-        self.bad_rows += other.bad_rows;
-        for (class, count) in &other.bad_locators {
-            *self.bad_locators.entry(*class).or_default() += count;
-        }
-        for (manifest, count) in &other.by_manifest {
-            *self.by_manifest.entry(*manifest).or_default() += count;
-        }
-    }
-
-    /// Counts some references in the manifest at `input`.
-    pub fn references_in(&mut self, input: usize, count: u64) {
-        self.references += count;
-        *self.by_manifest.entry(input).or_default() += count;
-    }
-
-    pub fn bad_locator(&self) -> u64 {
-        self.bad_locators.values().sum()
-    }
-}
 
 /// Modalities that are told apart; a corpus has a handful, a wrong column any number. Beyond that
 /// the first by name are, so that it does not matter which come first, and those of the schema.
@@ -68,6 +23,7 @@ pub struct Modalities {
 }
 
 impl Modalities {
+    /// Counts each row of the column.
     pub fn count(&mut self, column: &StringViewArray) {
         // A handful of values at most, as a rule: a list is faster than a map.
         let mut short: Vec<(u128, u64)> = Vec::new();
@@ -91,12 +47,18 @@ impl Modalities {
         }
     }
 
+    /// Rows by the name of their modality.
     pub fn into_map(self) -> BTreeMap<String, u64> {
         let Modalities { named: mut map, others } = self;
         if others > 0 {
             *map.entry(OTHERS.to_owned()).or_default() += others;
         }
         map
+    }
+
+    pub fn add(&mut self, other: &Modalities) {
+        self.others += other.others;
+        other.named.iter().for_each(|(name, count)| self.put(name, *count));
     }
 
     fn put(&mut self, name: &str, count: u64) {
@@ -111,11 +73,6 @@ impl Modalities {
             let last = last.expect("there are more than the schema has").clone();
             self.others += self.named.remove(&last).expect("it was just found");
         }
-    }
-
-    fn add(&mut self, other: &Modalities) {
-        self.others += other.others;
-        other.named.iter().for_each(|(name, count)| self.put(name, *count));
     }
 }
 

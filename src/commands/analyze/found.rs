@@ -1,0 +1,77 @@
+//! What a scan finds beside the counts: what the rows are, and a few objects to read.
+
+use std::collections::BTreeMap;
+
+use super::candidates::Candidates;
+use super::modalities::Modalities;
+use super::options::{Options, Timing};
+use crate::commands::tally::Tally;
+use crate::corpus::key;
+
+/// What one thread found, or all together.
+#[derive(Clone)]
+pub struct Found {
+    pub tally: Tally,
+    pub modalities: Modalities,
+    /// References by the number of the manifest.
+    pub by_manifest: BTreeMap<usize, u64>,
+    /// References that a sample leaves out, and that want one page of their object.
+    pub unsampled_framed: u64,
+    /// Objects to compare the payloads of.
+    pub scattered: Candidates,
+    /// Objects to time: neighbours, as a run reads them.
+    pub neighbours: Candidates,
+}
+
+/// Objects that are timed.
+const TIMED: usize = 64;
+
+/// Ranges that start in the same stretch of this many bytes are neighbours.
+const STRETCH: u64 = 1 << 20;
+
+impl Found {
+    /// Nothing yet.
+    pub fn new(options: &Options) -> Found {
+        Found {
+            tally: Tally::default(),
+            modalities: Modalities::default(),
+            by_manifest: BTreeMap::new(),
+            unsampled_framed: 0,
+            scattered: Candidates::new(options.content_sample),
+            neighbours: Candidates::new(match options.timing {
+                Timing::Probed => TIMED,
+                Timing::Skipped => 0,
+            }),
+        }
+    }
+
+    pub fn merge(&mut self, other: Found) {
+        self.tally.add(&other.tally);
+        self.modalities.add(&other.modalities);
+        for (manifest, count) in other.by_manifest {
+            *self.by_manifest.entry(manifest).or_default() += count;
+        }
+        self.unsampled_framed += other.unsampled_framed;
+        self.scattered.merge(other.scattered);
+        self.neighbours.merge(other.neighbours);
+    }
+
+    /// Counts some references in the manifest at `input`.
+    pub fn references_in(&mut self, input: usize, count: u64) {
+        self.tally.references += count;
+        *self.by_manifest.entry(input).or_default() += count;
+    }
+
+    /// Offers an object to be read.
+    #[inline]
+    pub fn offer(&mut self, digest: u128, canonical: &[u8]) {
+        if !self.scattered.is_none() {
+            self.scattered.offer(digest as u64, digest, canonical);
+        }
+        if !self.neighbours.is_none() {
+            let key::Neighbourhood { path, stretch } = key::neighbourhood(canonical, STRETCH);
+            let rank = xxhash_rust::xxh3::xxh3_64_with_seed(path, stretch);
+            self.neighbours.offer(rank, digest, canonical);
+        }
+    }
+}

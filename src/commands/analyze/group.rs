@@ -1,0 +1,70 @@
+//! Joins what the threads counted: spelling by spelling, then object by object.
+
+use anyhow::Context;
+
+use super::found::Found;
+use super::options::Options;
+use super::placement;
+use super::scan::Counting;
+use super::sources::SourceSums;
+use crate::analysis::Summary;
+use crate::analysis::replay::Schedule;
+use crate::grouping::multiplicity::{Counted, PARTITIONS, Totals};
+use crate::grouping::spellings::SHELVES;
+use crate::monitor::{Monitor, Phase};
+
+/// What was counted.
+pub struct Counts {
+    pub summary: Summary,
+    pub sources: SourceSums,
+    pub totals: Totals,
+    pub found: Found,
+    /// What a replay came to, if there was one.
+    pub placed: Option<placement::Outcome>,
+}
+
+/// Sums up all that was scanned.
+///
+/// Fails when a temporary file cannot be written or read, and when interrupted.
+pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counts> {
+    let Counting { inputs, spellings, counter, placements, sources, found, .. } = counting;
+    let (jobs, found) = (options.jobs, found.into_inner());
+    let replayed = if placements.is_some() { PARTITIONS } else { 0 };
+    monitor.start(Phase::Group, (SHELVES + PARTITIONS + replayed) as u64);
+    let done = || -> anyhow::Result<()> {
+        monitor.advance(Phase::Group, 1, 0);
+        monitor.check()
+    };
+    spellings.drain(jobs, &counter, done)?;
+
+    let empty = || (Summary::default(), SourceSums::default());
+    let add = |(summary, sums): &mut (Summary, SourceSums), objects: Vec<Counted>| {
+        for object in objects {
+            summary.add(object.count, object.size);
+            sums.add(&object);
+        }
+    };
+    let join = |(summary, sums): &mut (Summary, SourceSums), (other, more): (Summary, SourceSums)| {
+        summary.merge(&other);
+        sums.merge(more);
+    };
+    let ((summary, mut sums), totals) =
+        counter.fold(jobs, empty, add, join, done).context("cannot count the references")?;
+    sums.name(sources);
+
+    let replay = |placements: placement::Placements| {
+        let schedules = schedules(inputs.len(), &found, options);
+        placements.replay(jobs, &schedules, done).context("cannot replay the references")
+    };
+    let placed = placements.map(replay).transpose()?;
+    monitor.finish(Phase::Group);
+    Ok(Counts { summary, sources: sums, totals, found, placed })
+}
+
+/// One task for each manifest that was read, as long as it has references, for each number of
+/// workers. Manifests that could not be read keep their place and last 0.
+fn schedules(inputs: usize, found: &Found, options: &Options) -> Vec<Schedule> {
+    let references = |input: usize| found.by_manifest.get(&input).copied().unwrap_or(0);
+    let durations: Vec<u64> = (0..inputs).map(references).collect();
+    options.workers.iter().map(|workers| Schedule::new(&durations, *workers)).collect()
+}
