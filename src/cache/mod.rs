@@ -19,6 +19,9 @@ use bytes::Bytes;
 use crate::corpus::Key;
 use scratch::Scratch;
 
+/// Bytes that an entry takes on the disk beside its payload.
+pub const ENTRY_OVERHEAD: u64 = layout::TRAILER_LEN as u64;
+
 /// An open cache folder. Shared by threads and by processes.
 pub struct Cache {
     entries: PathBuf,

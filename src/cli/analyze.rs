@@ -42,6 +42,9 @@ Examples:
   Are the same bytes there under several names, and is the source faster than the cache?
     onepull analyze manifests/ --content-sample 1000 --probe
 
+  Keep the counts, so that sizes of caches can be compared at once afterwards:
+    onepull analyze manifests/ --save counts.onepull
+
   Numbers for a script, and a plot for the README:
     onepull analyze manifests/ --json --plot redundancy.svg > analysis.json";
 
@@ -124,6 +127,13 @@ pub struct Flags {
     #[arg(long, help_heading = "Payloads", value_name = "PREFIX")]
     allow: Vec<PathBuf>,
 
+    /// Keep the counts in FILE, for `onepull size --from FILE`
+    ///
+    /// About 11 bytes an object. The folder of FILE must exist. The file appears complete or not
+    /// at all, and replaces nothing but an earlier table of counts.
+    #[arg(long, help_heading = "Counting", value_name = "FILE", conflicts_with = "sample")]
+    save: Option<PathBuf>,
+
     #[command(flatten)]
     cache: CacheFolder,
 
@@ -157,7 +167,10 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     let options = flags.options(jobs)?;
     output::check_report_path(&flags.shared)?;
     if let Some(plot) = &flags.plot {
-        output::check_path("--plot", &plot.path, "plot", plot::is_plot)?;
+        output::check_path("--plot", &plot.path, &plot::KIND)?;
+    }
+    if let Some(file) = &flags.save {
+        output::check_table_path(file)?;
     }
 
     let console = Console::open(&flags.shared)?;
@@ -172,7 +185,7 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
         text::report(&report, flags.shared.detail(), output::columns())
     })?;
     if let Some(file) = &flags.plot {
-        output::write_whole(&file.path, plot::draw(&report, file.form)?.as_bytes())?;
+        output::write_whole(&file.path, plot::analyze::draw(&report, file.form)?.as_bytes())?;
     }
     Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.max_errors))
 }
@@ -196,6 +209,7 @@ impl Flags {
             timing: if self.probe { Timing::Probed } else { Timing::Skipped },
             allow: self.allow.clone(),
             cache_dir,
+            save: self.save.clone(),
             jobs,
             memory: self.shared.memory(),
         })
@@ -264,5 +278,11 @@ mod tests {
         for other in [["--tasks", "12"], ["--sample", "1/2"]] {
             assert!(options(&["--simulate", other[0], other[1]]).is_err(), "{other:?}");
         }
+    }
+
+    #[test]
+    fn the_counts_of_a_sample_are_not_kept_as_those_of_a_corpus() {
+        assert_eq!(options(&["--save", "counts"]).unwrap().save, Some("counts".into()));
+        assert_eq!(options(&["--save", "counts", "--sample", "1/2"]).unwrap_err().exit_code(), 2);
     }
 }

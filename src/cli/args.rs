@@ -5,7 +5,7 @@
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use super::{analyze, materialize};
+use super::{analyze, materialize, size};
 
 const MORE: &str = "`onepull COMMAND --help` explains a command and shows examples.";
 
@@ -39,6 +39,8 @@ pub enum Command {
     Materialize(materialize::Flags),
     #[command(after_long_help = format!("{}\n\n{EXIT_CODES}", analyze::EXAMPLES))]
     Analyze(analyze::Flags),
+    #[command(after_long_help = format!("{}\n\n{EXIT_CODES}", size::EXAMPLES))]
+    Size(size::Flags),
 }
 
 /// A complaint about the command line of `command`, as clap words its own.

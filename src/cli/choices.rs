@@ -22,6 +22,22 @@ pub const PROGRESS: &[Choice<Progress>] = &[
     ("none", "Nothing", Progress::None),
 ];
 
+/// What a cache is to save.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    Requests,
+    Bytes,
+    Seconds,
+    Dollars,
+}
+
+pub const OBJECTIVES: &[Choice<Goal>] = &[
+    ("requests", "Source reads", Goal::Requests),
+    ("bytes", "Bytes read from the source", Goal::Bytes),
+    ("seconds", "Time, with --latency --bandwidth --hit-cost --put-cost", Goal::Seconds),
+    ("dollars", "Money, with --price-get --egress --price-storage --months", Goal::Dollars),
+];
+
 pub const FORMATS: &[Choice<Format>] = &[
     ("parquet", "Rows with the payload in `binary_content`", Format::Parquet),
     ("webdataset", "Tar files, one group of members per sample", Format::WebDataset),
@@ -65,6 +81,12 @@ where
                 .expect("clap admits only the words of this table");
             *value
         })
+}
+
+/// The word for a value.
+pub fn word<T: Copy + PartialEq>(choices: &[Choice<T>], value: T) -> &'static str {
+    let (word, ..) = choices.iter().find(|(.., of)| *of == value).expect("the table has every value");
+    word
 }
 
 /// `N` or `P%`.

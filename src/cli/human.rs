@@ -1,10 +1,10 @@
-//! Numbers as people read them. Sizes are in [`super::size`].
+//! Numbers as people read them. Sizes are in [`super::bytes`].
 
 use std::borrow::Cow;
 
 pub use onepull::commands::wording::count;
 
-use super::size;
+use super::bytes;
 
 /// `1 manifest`, `1,963 objects`.
 pub fn things(n: u64, one: &str, many: &str) -> String {
@@ -22,6 +22,36 @@ pub fn seconds(s: f64) -> String {
     }
 }
 
+/// As [`seconds`], and `949.1 days` from two days on; also what is lost, `-4.20 s`.
+pub fn long(s: f64) -> String {
+    let sign = if s < 0.0 { "-" } else { "" };
+    match s.abs() {
+        s if s < 172_800.0 => format!("{sign}{}", seconds(s)),
+        s if s < 8_640_000.0 => format!("{sign}{:.1} days", s / 86_400.0),
+        s => format!("{sign}{} days", count((s / 86_400.0).round() as u64)),
+    }
+}
+
+/// `$0.35`, `$12,345`, `-$2.00`.
+pub fn dollars(amount: f64) -> String {
+    let sign = if amount < 0.0 { "-" } else { "" };
+    match amount.abs() {
+        a if a > 0.0 && a < 0.005 => format!("{sign}<$0.01"),
+        a if a < 999.995 => format!("{sign}${a:.2}"),
+        a if a < 99_999_999.5 => format!("{sign}${}", count(a.round() as u64)),
+        a => format!("{sign}${} M", count((a / 1e6).round() as u64)),
+    }
+}
+
+/// `999,999`, `14.8 M`, `1,582 M`: short, for columns.
+pub fn short_count(n: u64) -> String {
+    match n {
+        0..=999_999 => count(n),
+        n if n < 999_950_000 => format!("{:.1} M", n as f64 / 1e6),
+        n => format!("{} M", count((n as f64 / 1e6).round() as u64)),
+    }
+}
+
 /// `4 s`, `3 min 20 s`: an estimate claims no more digits than it has.
 pub fn about(s: f64) -> String {
     let s = s.ceil();
@@ -35,7 +65,7 @@ pub fn rate(n: u64, seconds: f64, unit: &str) -> Option<String> {
 
 /// `4.9 MB/s`; nothing when the time is too short to say, or there were no bytes.
 pub fn byte_rate(bytes: u64, seconds: f64) -> Option<String> {
-    per_second(bytes, seconds).filter(|_| bytes > 0).map(|bytes| format!("{}/s", size::show(bytes)))
+    per_second(bytes, seconds).filter(|_| bytes > 0).map(|bytes| format!("{}/s", bytes::show(bytes)))
 }
 
 /// `5.12 ms`, `183 us`: what one operation takes.
@@ -90,6 +120,37 @@ mod tests {
         assert_eq!(seconds(59.99), "1 min 00 s");
         assert_eq!(seconds(200.2), "3 min 20 s");
         assert_eq!(seconds(7_500.0), "2 h 05 min");
+    }
+
+    #[test]
+    fn savings_have_a_sign_and_few_digits() {
+        for (s, text) in
+            [(-4.2, "-4.20 s"), (7_500.0, "2 h 05 min"), (172_800.0, "2.0 days"), (8.2e7, "949 days")]
+        {
+            assert_eq!(long(s), text);
+        }
+        for (amount, text) in [
+            (0.0, "$0.00"),
+            (0.001, "<$0.01"),
+            (-2.0, "-$2.00"),
+            (999.996, "$1,000"),
+            (12_345.4, "$12,345"),
+            (1.234e9, "$1,234 M"),
+        ] {
+            assert_eq!(dollars(amount), text);
+        }
+    }
+
+    #[test]
+    fn short_counts_are_exact_below_a_million() {
+        for (n, text) in [
+            (999_999, "999,999"),
+            (14_800_000, "14.8 M"),
+            (999_949_999, "999.9 M"),
+            (1_582_193_028, "1,582 M"),
+        ] {
+            assert_eq!(short_count(n), text);
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::choices::{self, parser};
 use super::console::Console;
 use super::exit::{self, Exit};
 use super::shared::Shared;
-use super::{machine, output, render, size};
+use super::{bytes, machine, output, render};
 
 /// The command, as it is typed.
 const NAME: &str = "materialize";
@@ -211,7 +211,7 @@ const SMALLEST_ROW_GROUP: u64 = 1_000;
 const LARGEST_ROW_GROUP: u64 = 1 << 30;
 
 fn parse_row_group_size(text: &str) -> Result<u64, String> {
-    match size::parse(text)? {
+    match bytes::parse(text)? {
         bytes @ SMALLEST_ROW_GROUP..=LARGEST_ROW_GROUP => Ok(bytes),
         _ => Err("a row group holds between 1kB and 1GiB of payload".into()),
     }

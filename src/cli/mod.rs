@@ -7,6 +7,7 @@
 
 mod analyze;
 mod args;
+mod bytes;
 mod cache_folder;
 mod choices;
 mod console;
@@ -14,8 +15,10 @@ mod exit;
 mod human;
 mod machine;
 mod materialize;
+mod objective;
 mod output;
 mod progress;
+mod quantity;
 mod render;
 mod screen;
 mod shared;
@@ -37,6 +40,7 @@ pub fn run() -> ExitCode {
     let (result, interrupted) = match args::Cli::parse().command {
         args::Command::Materialize(flags) => (materialize::run(&flags), materialize::INTERRUPTED),
         args::Command::Analyze(flags) => (analyze::run(&flags), analyze::INTERRUPTED),
+        args::Command::Size(flags) => (size::run(&flags), size::INTERRUPTED),
     };
     result.unwrap_or_else(|error| exit::explain(&error, interrupted)).into()
 }

@@ -1,7 +1,8 @@
-//! Where a report goes: stdout as text or JSON, and a file if asked for.
+//! Where a report goes: stdout as text or JSON, and a file if asked for; and which files a command
+//! may replace: those of the same kind that an earlier run wrote.
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
@@ -10,6 +11,21 @@ use rustix::termios::tcgetwinsize;
 use serde::{Deserialize, Serialize};
 
 use super::shared::Shared;
+
+/// Files that a later run may replace.
+pub struct Kind {
+    pub name: &'static str,
+    /// A file is told by so many bytes at its start.
+    pub telling_bytes: u64,
+    pub is_ours: fn(&[u8]) -> bool,
+}
+
+const REPORT: Kind = Kind { name: "report", telling_bytes: u64::MAX, is_ours: is_report };
+
+/// A table of multiplicities of any version.
+const TABLE_MAGIC: &[u8] = b"onepull counts\0";
+const TABLE: Kind =
+    Kind { name: "table of counts", telling_bytes: TABLE_MAGIC.len() as u64, is_ours: is_table };
 
 /// Prints the report and writes the file of `--report`.
 pub fn deliver(
@@ -38,22 +54,33 @@ pub fn columns() -> usize {
 
 /// Fails now if the file of `--report` could not be written hours later.
 pub fn check_report_path(shared: &Shared) -> anyhow::Result<()> {
-    shared.report.as_deref().map_or(Ok(()), |file| check_path("--report", file, "report", is_report))
+    shared.report.as_deref().map_or(Ok(()), |file| check_path("--report", file, &REPORT))
 }
 
 /// Fails now if a file that `flag` names could not be written hours later, or is there and is not
-/// one of ours.
-pub fn check_path(flag: &str, file: &Path, what: &str, is_ours: fn(&[u8]) -> bool) -> anyhow::Result<()> {
+/// one of `kind`.
+pub fn check_path(flag: &str, file: &Path, kind: &Kind) -> anyhow::Result<()> {
     let folder = folder_of(file);
     ensure!(folder.is_dir(), "{flag} {}: there is no folder {}", file.display(), folder.display());
     ensure!(!file.is_dir(), "{flag} {}: it is a folder", file.display());
-    let replaceable = |bytes: Vec<u8>| bytes.is_empty() || is_ours(&bytes);
+    let replaceable = |bytes: Vec<u8>| bytes.is_empty() || (kind.is_ours)(&bytes);
     ensure!(
-        !file.is_file() || fs::read(file).is_ok_and(replaceable),
-        "{flag} {}: it is there and is no {what}; choose another name, or remove it",
-        file.display()
+        !file.is_file() || beginning(file, kind.telling_bytes).is_ok_and(replaceable),
+        "{flag} {}: it is there and is no {}; choose another name, or remove it",
+        file.display(),
+        kind.name
     );
     Ok(())
+}
+
+/// [`check_path`] for `--save`: a table is renamed into place, which would replace a device.
+pub fn check_table_path(file: &Path) -> anyhow::Result<()> {
+    ensure!(
+        !file.exists() || file.is_file() || file.is_dir(),
+        "--save {}: it is no regular file",
+        file.display()
+    );
+    check_path("--save", file, &TABLE)
 }
 
 /// Writes a file that appears complete or not at all.
@@ -62,16 +89,28 @@ pub fn write_whole(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 }
 
 fn is_report(bytes: &[u8]) -> bool {
-    serde_json::from_slice::<Earlier>(bytes).is_ok()
+    serde_json::from_slice::<Earlier>(bytes).is_ok_and(|of| of.rows.is_some() || of.singletons.is_some())
 }
 
-/// What every report has.
+/// What every report has: references, and rows or what a report on multiplicities has instead.
 #[derive(Deserialize)]
 struct Earlier {
-    #[serde(rename = "rows_in", alias = "rows")]
-    _rows_in: u64,
     #[serde(rename = "references")]
     _references: u64,
+    #[serde(alias = "rows_in")]
+    rows: Option<u64>,
+    singletons: Option<u64>,
+}
+
+fn is_table(bytes: &[u8]) -> bool {
+    bytes.starts_with(TABLE_MAGIC)
+}
+
+/// The first `most` bytes of a file, or all of it.
+fn beginning(file: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(file)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A reader that has seen enough (`| head`) is no error.
@@ -108,7 +147,29 @@ mod tests {
     fn reports_of_every_command_are_known_as_reports() {
         assert!(is_report(br#"{"rows_in": 3, "references": 2, "more": []}"#));
         assert!(is_report(br#"{"rows": 3, "references": 2, "more": []}"#));
+        assert!(is_report(br#"{"objective": "bytes", "references": 2, "objects": 1, "singletons": 0}"#));
         assert!(!is_report(br#"{"rows": "a corpus of its own"}"#));
         assert!(!is_report(b"{}"));
+    }
+
+    #[test]
+    fn a_table_replaces_nothing_but_a_table_or_an_empty_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("counts");
+        assert!(check_table_path(&file).is_ok());
+        for (bytes, replaceable) in [
+            (&b""[..], true),
+            (b"onepull counts\0\x01 and more", true),
+            (b"onepull counts\0\x07 of another version", true),
+            (b"onepull counts", false),
+            (b"{\"references\": 1}", false),
+        ] {
+            fs::write(&file, bytes).unwrap();
+            assert_eq!(check_table_path(&file).is_ok(), replaceable, "{bytes:?}");
+        }
+        let device = check_table_path(Path::new("/dev/null")).unwrap_err().to_string();
+        assert_eq!(device, "--save /dev/null: it is no regular file");
+        let nowhere = check_table_path(Path::new("/nowhere/counts")).unwrap_err().to_string();
+        assert!(nowhere.contains("there is no folder /nowhere"), "{nowhere}");
     }
 }

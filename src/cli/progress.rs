@@ -2,8 +2,8 @@
 
 use onepull::monitor::Phase;
 
+use super::bytes;
 use super::human;
-use super::size;
 
 /// Every phase, in the order of its number.
 pub const PHASES: [Phase; 4] = [Phase::Scan, Phase::Group, Phase::Fetch, Phase::Write];
@@ -23,7 +23,7 @@ impl Snapshot {
     /// `1,204 of 1,963 objects, 48.7 MB, 4.9 MB/s, 6 s left`.
     pub fn underway(&self) -> String {
         let position = match self.phase {
-            Phase::Scan => Some(format!("{} of {}", size::show(self.done), size::show(self.total))),
+            Phase::Scan => Some(format!("{} of {}", bytes::show(self.done), bytes::show(self.total))),
             // Parts of the tables: their percentage stands beside the sentence.
             Phase::Group => None,
             phase => {
@@ -40,7 +40,7 @@ impl Snapshot {
     /// `1,963 objects, 48.7 MB, in 16.2 s, 3.0 MB/s`.
     pub fn finished(&self) -> String {
         let amount = match self.phase {
-            Phase::Scan => Some(size::show(self.done)),
+            Phase::Scan => Some(bytes::show(self.done)),
             Phase::Group => None,
             phase => Some(format!("{} {}", human::count(self.done), unit(phase))),
         };
@@ -58,7 +58,7 @@ impl Snapshot {
     }
 
     fn moved(&self) -> Option<String> {
-        (self.payload_bytes > 0).then(|| size::show(self.payload_bytes))
+        (self.payload_bytes > 0).then(|| bytes::show(self.payload_bytes))
     }
 
     /// In bytes where bytes move, else in units of the phase.

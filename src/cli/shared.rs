@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::choices::{self, Progress};
-use super::{machine, size};
+use super::{bytes, machine};
 
 /// Flags of every command.
 #[derive(Clone, Debug, Args)]
@@ -100,8 +100,8 @@ fn parse_jobs(text: &str) -> Result<usize, String> {
 }
 
 fn parse_memory(text: &str) -> Result<u64, String> {
-    match size::parse(text)? {
-        bytes if bytes < LEAST_MEMORY => Err(format!("at least {} is needed", size::show(LEAST_MEMORY))),
+    match bytes::parse(text)? {
+        bytes if bytes < LEAST_MEMORY => Err(format!("at least {} is needed", bytes::show(LEAST_MEMORY))),
         bytes => Ok(bytes),
     }
 }

@@ -1,116 +1,258 @@
-//! Sizes as people write them: `64GiB`, `2TB`, `100 MB`.
-//!
-//! Strict on purpose. `10G` means 10^9 to some tools and 2^30 to others, so a unit is always
-//! spelled out, and whatever does not fit 64 bits is refused instead of clipped.
+//! `onepull size` on the command line: its flags, what they mean, and the run.
 
-use bytesize::{ByteSize, EB, EIB, GB, GIB, KB, KIB, MB, MIB, PB, PIB, TB, TIB};
+use std::path::PathBuf;
 
-const UNITS: [(&str, u64); 14] = [
-    ("B", 1),
-    ("kB", KB),
-    ("KB", KB),
-    ("MB", MB),
-    ("GB", GB),
-    ("TB", TB),
-    ("PB", PB),
-    ("EB", EB),
-    ("KiB", KIB),
-    ("MiB", MIB),
-    ("GiB", GIB),
-    ("TiB", TIB),
-    ("PiB", PIB),
-    ("EiB", EIB),
-];
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
+use clap::{ArgGroup, Args};
+use onepull::commands::materialize::MaxErrors;
+use onepull::commands::size::{self, Options, Origin};
+use onepull::monitor::Monitor as _;
 
-/// Bytes of a size such as `1.5TiB`; the error says which forms are legal.
-pub fn parse(text: &str) -> Result<u64, String> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let unit = unit.strip_prefix(' ').unwrap_or(unit);
-    let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
-    let (Some(factor), Some((whole, fraction))) = (factor, split_number(number)) else {
-        return Err("write a number and a unit, such as 512kB, 100 MB or 2TB (powers of 1000), \
-                    64MiB or 1.5GiB (powers of 1024), or 4096B"
-            .into());
-    };
-    if factor == 1 && !fraction.is_empty() {
-        return Err("there is no fraction of a byte".into());
+use super::choices;
+use super::console::Console;
+use super::exit::{self, Exit};
+use super::objective::ObjectiveFlags;
+use super::render::plot::{self, PlotFile};
+use super::render::size as text;
+use super::shared::Shared;
+use super::{bytes, machine, output, quantity};
+
+/// The command, as it is typed.
+const NAME: &str = "size";
+
+/// What an interrupted run leaves behind.
+pub const INTERRUPTED: &str = "there is no report, the same command starts again";
+
+pub const EXAMPLES: &str = "\
+Examples:
+  What caches of 1 % to 100 % of the bytes would reach:
+    onepull size manifests/
+
+  Count once, then compare sizes at once, as often as you like:
+    onepull analyze manifests/ --save counts.onepull
+    onepull size --from counts.onepull --budget 500GB,1TB,2TB
+
+  The smallest cache that serves 40 % or 60 % of the references:
+    onepull size --from counts.onepull --target 40%,60%
+
+  How much time a cache saves, and how slow the source must be for it to pay:
+    onepull size manifests/ --objective seconds --latency 80ms --bandwidth 50MB/s
+
+  When the disk costs more than it saves, over three months:
+    onepull size manifests/ --objective dollars --egress 0.02 --price-storage 0.08 --months 3
+
+  Locators that say no size, and a plot for the README:
+    onepull size manifests/ --assume-size 150kB --plot curve.svg";
+
+/// Tell how large a cache is worth buying: the hit rate over its size
+///
+/// Counts the references of all manifests by object, as `onepull analyze` does, or takes the counts
+/// that it kept, and tells for each size of cache what a fixed choice of objects reaches: by
+/// reference count, and by value density, which needs a much smaller cache for the same hit rate.
+/// Beside them stand LRU, the bound that no policy passes, the smallest cache for a hit rate, and
+/// where a larger cache stops paying.
+#[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new("origin").args(["manifests", "from"]).required(true),
+    override_usage = "onepull size [OPTIONS] <MANIFEST>...\n       onepull size [OPTIONS] --from <FILE>"
+)]
+pub struct Flags {
+    /// Manifests: Parquet or JSONL files, or folders of them
+    ///
+    /// Folders are walked, files in them are taken in the order of their paths.
+    #[arg(value_name = "MANIFEST")]
+    manifests: Vec<PathBuf>,
+
+    /// Take the counts from FILE, which `onepull analyze --save FILE` wrote, instead of manifests
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+
+    /// Sizes of cache to tell the hit rates for: 2TB or 500GB,64GiB [default: up to all bytes]
+    ///
+    /// May be repeated. The default is a ladder of round sizes from 1 % to 100 % of the bytes of
+    /// all objects.
+    #[arg(long, help_heading = "Sizes", value_name = "SIZE,...", value_delimiter = ',', value_parser = bytes::parse)]
+    budget: Vec<u64>,
+
+    /// Hit rates to find the smallest cache for: 40% or 40%,60%; may be repeated
+    #[arg(long, help_heading = "Sizes", value_name = "P%,...", value_delimiter = ',', value_parser = quantity::share)]
+    target: Vec<f64>,
+
+    /// Bytes to count an object with whose size nobody says [default: such objects are left out]
+    #[arg(long, help_heading = "Sizes", value_name = "SIZE", value_parser = parse_assumed)]
+    assume_size: Option<u64>,
+
+    /// Folder that relative paths in locators start from [default: the folder of their manifest]
+    #[arg(long, help_heading = "Sizes", value_name = "DIR", conflicts_with = "from")]
+    root: Option<PathBuf>,
+
+    #[command(flatten)]
+    objective: ObjectiveFlags,
+
+    /// Draw the hit rate over the size of the cache: FILE.svg or FILE.html
+    ///
+    /// The folder of FILE must exist. The file appears complete or not at all, and replaces
+    /// nothing but an earlier plot.
+    #[arg(long, help_heading = "Plot", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(plot::parse_file))]
+    plot: Option<PlotFile>,
+
+    /// Errors to accept before the exit code is 3: a count, or a percentage of the references
+    ///
+    /// An error is a line that is no row, or a locator that cannot be understood: what it stands
+    /// for is missing from the numbers.
+    #[arg(
+        long,
+        help_heading = "Errors",
+        value_name = "N|P%",
+        default_value = "0",
+        value_parser = choices::parse_max_errors
+    )]
+    max_errors: MaxErrors,
+
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Runs the command; an error means that there is no report, or not all of what was asked for.
+pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
+    let (jobs, remark) = flags.shared.jobs(machine::raise_open_files());
+    let options = flags.options(jobs)?;
+    output::check_report_path(&flags.shared)?;
+    if let Some(plot) = &flags.plot {
+        output::check_path("--plot", &plot.path, &plot::KIND)?;
     }
-    bytes(whole, fraction, factor)
-        .ok_or_else(|| format!("the largest size is {} bytes, just under 16EiB", u64::MAX))
+
+    let console = Console::open(&flags.shared)?;
+    if let Some(remark) = remark {
+        console.problem(&remark);
+    }
+    let report = size::run(&options, &console);
+    drop(console);
+
+    let report = report?;
+    output::deliver(&flags.shared, &report, || {
+        text::report(&report, &options.objective, flags.shared.detail(), output::columns())
+    })?;
+    if let Some(file) = &flags.plot {
+        output::write_whole(&file.path, plot::size::draw(&report, file.form)?.as_bytes())?;
+    }
+    Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.max_errors))
 }
 
-/// `48.7 MB`: powers of 1000, one decimal.
-pub fn show(bytes: u64) -> String {
-    ByteSize::b(bytes).display().si().to_string()
-}
-
-/// The digits before and after the point; at least one on either side.
-fn split_number(number: &str) -> Option<(&str, &str)> {
-    match number.split_once('.') {
-        None if !number.is_empty() => Some((number, "")),
-        Some((whole, fraction)) if !whole.is_empty() && !fraction.is_empty() && !fraction.contains('.') => {
-            Some((whole, fraction))
-        }
-        _ => None,
+impl Flags {
+    fn options(&self, jobs: usize) -> Result<Options, clap::Error> {
+        Ok(Options {
+            origin: match &self.from {
+                Some(file) => Origin::Table(file.clone()),
+                None => Origin::Manifests(self.manifests.clone()),
+            },
+            budgets: ascending(&self.budget, u64::cmp),
+            objective: self.objective.resolve(NAME)?,
+            targets: ascending(&self.target, f64::total_cmp),
+            assumed_size: self.assume_size,
+            probed_sizes: 0,
+            admission: None,
+            root: self.root.clone(),
+            allow: Vec::new(),
+            jobs,
+            memory: self.shared.memory(),
+        })
     }
 }
 
-/// Exact: a float would lose bytes from 2^53 on. `None` beyond 64 bits.
-fn bytes(whole: &str, fraction: &str, factor: u64) -> Option<u64> {
-    let whole: u64 = whole.parse().ok()?;
-    let digits = &fraction[..fraction.len().min(18)];
-    let numerator: u128 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
-    let part = numerator * u128::from(factor) / 10u128.pow(digits.len() as u32);
-    u64::try_from(u128::from(whole) * u128::from(factor) + part).ok()
+/// Each once.
+fn ascending<T: Copy + PartialEq>(given: &[T], order: fn(&T, &T) -> std::cmp::Ordering) -> Vec<T> {
+    let mut sorted = given.to_vec();
+    sorted.sort_by(order);
+    sorted.dedup();
+    sorted
+}
+
+fn parse_assumed(text: &str) -> Result<u64, String> {
+    match bytes::parse(text)? {
+        0 => Err("an object of no bytes needs no cache; at least 1B is needed".into()),
+        bytes => Ok(bytes),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+    use onepull::commands::size::Objective;
+
     use super::*;
+    use crate::cli::args::{Cli, Command};
 
-    #[test]
-    fn sizes_with_units_are_exact() {
-        for (text, bytes) in [
-            ("64GiB", 64 << 30),
-            ("2TB", 2_000_000_000_000),
-            ("100 MB", 100_000_000),
-            ("512kB", 512_000),
-            ("512KB", 512_000),
-            ("0B", 0),
-            ("1.5TiB", 3 << 39),
-            ("0.25KiB", 256),
-            ("9007199254740993B", 9_007_199_254_740_993),
-            ("18446744073709551615B", u64::MAX),
-            ("15EiB", 15 << 60),
-        ] {
-            assert_eq!(parse(text), Ok(bytes), "{text}");
-        }
+    fn parsed(line: &[&str]) -> Result<Options, clap::Error> {
+        let line = ["onepull", "size"].iter().chain(line);
+        let Command::Size(flags) = Cli::try_parse_from(line)?.command else { unreachable!() };
+        flags.options(3)
+    }
+
+    fn options(flags: &[&str]) -> Result<Options, clap::Error> {
+        parsed(&[&["in"], flags].concat())
+    }
+
+    fn assert_usage(result: Result<Options, clap::Error>, words: &str) {
+        let error = result.unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains(words), "{error}");
     }
 
     #[test]
-    fn what_could_mean_two_things_is_refused() {
-        for text in [
-            "", "0", "10", "1e9", "1e9B", "10G", "10g", "10gb", "10Gb", "1_000", "1,000B", "-1MB", "+1MB",
-            ".5MB", "5.MB", "1.2.3MB", " 1MB", "1MB ", "1  MB", "MB", "1\tMB", "١MB", "0x10B", "infB",
-        ] {
-            let error = parse(text).expect_err(text);
-            assert!(error.contains("64MiB"), "{text}: {error}");
-        }
+    fn defaults_are_the_documented_ones() {
+        let options = options(&[]).unwrap();
+        assert!(matches!(&options.origin, Origin::Manifests(paths) if *paths == [PathBuf::from("in")]));
+        assert_eq!(options.budgets, [0u64; 0]);
+        assert_eq!(options.objective, Objective::Requests);
+        assert_eq!(options.targets, [0.0f64; 0]);
+        assert_eq!(options.assumed_size, None);
+        assert_eq!(options.jobs, 3);
     }
 
     #[test]
-    fn sizes_beyond_64_bits_are_refused() {
-        for text in ["16EiB", "18446744073709551616B", "99999999999999999999999999999TB"] {
-            assert!(parse(text).expect_err(text).contains("largest"), "{text}");
-        }
-        assert!(parse("1.5B").is_err());
+    fn counts_come_from_manifests_or_from_a_table() {
+        assert!(matches!(parsed(&["--from", "t"]).unwrap().origin, Origin::Table(file) if file == *"t"));
+        assert_usage(parsed(&[]), "<MANIFEST|--from <FILE>>");
+        assert_usage(options(&["--from", "t"]), "cannot be used with");
+        assert_usage(parsed(&["--from", "t", "--root", "/"]), "cannot be used with");
     }
 
     #[test]
-    fn sizes_are_shown_in_powers_of_1000() {
-        assert_eq!(show(0), "0 B");
-        assert_eq!(show(999), "999 B");
-        assert_eq!(show(48_700_000), "48.7 MB");
+    fn budgets_and_targets_are_lists_in_any_order() {
+        let of = options(&["--budget", "2TB,0B", "--budget=1GiB,2TB", "--target", "60%,40%"]).unwrap();
+        assert_eq!(of.budgets, [0, 1 << 30, 2_000_000_000_000]);
+        assert_eq!(of.targets, [0.4, 0.6]);
+        assert_usage(options(&["--budget", "10"]), "64MiB");
+        assert_usage(options(&["--target", "0.4"]), "40%");
+        assert_usage(options(&["--assume-size", "0B"]), "at least 1B");
+    }
+
+    #[test]
+    fn costs_have_defaults_in_the_objective_they_belong_to() {
+        let seconds =
+            |latency, put_cost| Objective::Seconds { latency, bandwidth: 100e6, hit_cost: 0.002, put_cost };
+        assert_eq!(options(&["--objective", "bytes"]).unwrap().objective, Objective::Bytes);
+        let of = |flags: &[&str]| options(flags).unwrap().objective;
+        assert_eq!(of(&["--objective", "seconds"]), seconds(0.05, 0.01));
+        assert_eq!(of(&["--objective=seconds", "--latency=1.5s", "--put-cost=0ms"]), seconds(1.5, 0.0));
+        let dollars =
+            |egress, months| Objective::Dollars { price_get: 0.0004, egress, price_storage: 0.08, months };
+        assert_eq!(of(&["--objective", "dollars"]), dollars(0.09, 1.0));
+        assert_eq!(of(&["--objective=dollars", "--egress=0", "--months=3"]), dollars(0.0, 3.0));
+    }
+
+    #[test]
+    fn a_cost_of_another_objective_is_refused() {
+        assert_usage(
+            options(&["--latency", "50ms"]),
+            "--latency belongs to --objective seconds, and the objective is requests",
+        );
+        assert_usage(
+            options(&["--objective", "seconds", "--months", "2"]),
+            "--months belongs to --objective dollars, and the objective is seconds",
+        );
+        assert_usage(options(&["--objective", "dollars", "--hit-cost", "2ms"]), "--hit-cost belongs");
+        assert_usage(options(&["--objective", "seconds", "--latency", "50"]), "50ms");
     }
 }

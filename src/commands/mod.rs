@@ -8,6 +8,7 @@ pub mod materialize;
 mod obtain;
 mod scan;
 mod sealed;
+pub mod size;
 pub mod table;
 mod tally;
 mod unreadable;

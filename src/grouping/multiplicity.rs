@@ -91,32 +91,32 @@ impl Counter {
         Ok(())
     }
 
-    /// Sums the objects up with `jobs` threads: `empty` starts a sum, `add` takes a partition of the
-    /// objects in, in no order, and `join` adds one sum to another. `done` is called after each of
-    /// the [`PARTITIONS`] partitions; an error of it ends the counting and is returned.
+    /// Sums the objects up with `jobs` threads: `empty` starts a sum, `add` takes the objects of the
+    /// partition with a number in, which are in no order, and `join` adds one sum to another. An
+    /// error of `add` ends the counting and is returned. The digests of a partition are above those
+    /// of the ones before it; there are [`PARTITIONS`].
     ///
     /// Fails when the temporary file cannot be read.
     pub fn fold<S: Send, E: Send + From<io::Error>>(
         self,
         jobs: usize,
         empty: impl Fn() -> S + Sync,
-        add: impl Fn(&mut S, Vec<Counted>) + Sync,
+        add: impl Fn(&mut S, usize, Vec<Counted>) -> Result<(), E> + Sync,
         join: impl Fn(&mut S, S),
-        done: impl Fn() -> Result<(), E> + Sync,
     ) -> Result<(S, Totals), E> {
         let Counter { partitions, spill, room, framed } = self;
         let next = AtomicUsize::new(0);
         let worker = || -> Result<(S, u64), E> {
             let (mut sum, mut spellings) = (empty(), 0);
-            while let Some(partition) = partitions.get(next.fetch_add(1, Ordering::Relaxed)) {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(partition) = partitions.get(number) else { return Ok((sum, spellings)) };
                 let partition = std::mem::take(&mut *partition.lock());
                 room.give_back(partition.resident());
                 let partition = partition.load(&spill)?;
                 spellings += partition.spellings();
-                add(&mut sum, partition.objects().collect());
-                done()?;
+                add(&mut sum, number, partition.objects().collect())?;
             }
-            Ok((sum, spellings))
         };
         let (mut sum, mut spellings) = (empty(), 0);
         for part in on_threads(jobs, worker) {

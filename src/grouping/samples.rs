@@ -75,10 +75,12 @@ impl Model {
 
     /// What `counter` found.
     pub fn found(counter: Counter, jobs: usize) -> (Model, Totals) {
-        let add = |objects: &mut Vec<Counted>, more: Vec<Counted>| objects.extend(more);
+        let add = |objects: &mut Vec<Counted>, _, more: Vec<Counted>| {
+            objects.extend(more);
+            Ok::<(), std::io::Error>(())
+        };
         let join = |objects: &mut Vec<Counted>, more: Vec<Counted>| objects.extend(more);
-        let done = || Ok::<(), std::io::Error>(());
-        let (objects, totals) = counter.fold(jobs, Vec::new, add, join, done).unwrap();
+        let (objects, totals) = counter.fold(jobs, Vec::new, add, join).unwrap();
         let Totals { framed, spellings, .. } = totals;
         let mut model = Model { framed, spellings, ..Model::default() };
         for Counted { digest, source, size, count } in objects {

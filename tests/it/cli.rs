@@ -53,6 +53,16 @@ fn help_of_analyze_teaches_by_headings_and_examples() {
 }
 
 #[test]
+fn help_of_size_teaches_by_headings_and_examples() {
+    let mut assert = onepull().args(["size", "--help"]).assert().code(0).stderr("");
+    let headings = ["Sizes:", "Objective:", "Plot:", "Errors:", "Machine and report:"];
+    let parts = ["Examples:", "Exit codes:", "[default: 50ms]", "--from counts.onepull", "Possible values:"];
+    for part in headings.iter().chain(&parts) {
+        assert = assert.stdout(contains(*part));
+    }
+}
+
+#[test]
 fn help_names_every_command_and_no_other() {
     let help = String::from_utf8(onepull().arg("--help").output().unwrap().stdout).unwrap();
     let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
@@ -61,7 +71,7 @@ fn help_names_every_command_and_no_other() {
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())
         .collect();
-    assert_eq!(commands, ["materialize", "analyze", "help"], "{help}");
+    assert_eq!(commands, ["materialize", "analyze", "size", "help"], "{help}");
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! Tables of equal rows below a header, with bars that take what the width leaves.
 
+use std::ops::Range;
+
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::wrap::lines;
 
 /// Between two columns.
 const BLANKS: usize = 2;
@@ -17,6 +21,8 @@ pub struct Grid {
     /// One word per line of the header and column, the lowest line last.
     header: Vec<Vec<String>>,
     first: First,
+    /// Titles over neighbouring columns, or nothing, and over how many of them; all columns in all.
+    groups: Vec<(usize, String)>,
     rows: Vec<Vec<String>>,
     bars: Option<Bars>,
 }
@@ -36,8 +42,17 @@ struct Bars {
 impl Grid {
     /// A heading may have two lines; shorter ones stand in the lower.
     pub fn new<'a>(first: First, header: impl IntoIterator<Item = &'a str>) -> Grid {
-        let header = header.into_iter().map(|words| words.lines().map(String::from).collect()).collect();
-        Grid { header, first, rows: Vec::new(), bars: None }
+        let header: Vec<_> =
+            header.into_iter().map(|words| words.lines().map(String::from).collect()).collect();
+        let groups = vec![(header.len(), String::new())];
+        Grid { header, first, groups, rows: Vec::new(), bars: None }
+    }
+
+    /// Titles over neighbouring columns: how many, and the title or nothing.
+    pub fn with_groups<'a>(self, groups: impl IntoIterator<Item = (usize, &'a str)>) -> Grid {
+        let groups: Vec<_> = groups.into_iter().map(|(columns, title)| (columns, title.into())).collect();
+        debug_assert_eq!(groups.iter().map(|(columns, _)| columns).sum::<usize>(), self.header.len());
+        Grid { groups, ..self }
     }
 
     /// Adds a last column of bars; rows come by [`Grid::bar_row`] then.
@@ -61,25 +76,66 @@ impl Grid {
     /// At most `width` columns wide, unless the numbers alone are wider.
     pub fn text(&self, width: usize) -> String {
         let mut widths: Vec<usize> = (0..self.header.len()).map(|column| self.widest(column)).collect();
-        let all = widths.iter().sum::<usize>() + BLANKS * widths.len().saturating_sub(1);
+        let all = self.natural_width();
         if self.first == First::Names {
             let least = widths[0].min(SHORTEST_NAME);
             widths[0] = widths[0].saturating_sub(all.saturating_sub(width)).max(least);
         }
         let bar = width.saturating_sub(all + BLANKS).clamp(SHORTEST_BAR, LONGEST_BAR);
-        let height = self.header.iter().map(Vec::len).max().unwrap_or(0);
         let mut text = String::new();
-        for level in (0..height).rev() {
-            let cells = self.header.iter().map(|lines| line_from_below(lines, level));
+        for level in (0..self.height()).rev() {
             let title = self.bars.as_ref().filter(|_| level == 0).map_or("", |bars| bars.title.as_str());
-            self.push(&mut text, &widths, cells, title);
+            push_line(&mut text, self.header_line(level, &widths) + title);
         }
         for (at, cells) in self.rows.iter().enumerate() {
             let length = self.bars.as_ref().and_then(|bars| bars.lengths.get(at)).copied().unwrap_or(0.0);
-            let cells = cells.iter().map(String::as_str);
-            self.push(&mut text, &widths, cells, &"█".repeat(blocks(length, bar)));
+            let mut line = String::new();
+            self.push_cells(&mut line, &widths, cells.iter().map(String::as_str), 0);
+            push_line(&mut text, line + &"█".repeat(blocks(length, bar)));
         }
         text
+    }
+
+    /// Columns that the grid wants; it is no wider where it may be.
+    pub fn natural_width(&self) -> usize {
+        let columns = self.header.len();
+        (0..columns).map(|column| self.widest(column)).sum::<usize>() + BLANKS * columns.saturating_sub(1)
+    }
+
+    /// Line `level` of the header, counted from below. A group has its title right above the
+    /// headings below it: `── by count ──`, as wide as they are.
+    fn header_line(&self, level: usize, widths: &[usize]) -> String {
+        let (mut line, mut from) = (String::new(), 0);
+        for (columns, title) in &self.groups {
+            let range = from..from + columns;
+            from = range.end;
+            if title.is_empty() || level != self.header_height(range.clone()) {
+                let cells = self.header[range.clone()].iter().map(|lines| line_from_below(lines, level));
+                self.push_cells(&mut line, &widths[range.clone()], cells, range.start);
+                continue;
+            }
+            let span = widths[range].iter().sum::<usize>() + BLANKS * columns.saturating_sub(1);
+            let rule = span.saturating_sub(title.width() + 2);
+            let (left, right) = ("─".repeat(rule / 2), "─".repeat(rule - rule / 2));
+            line += &format!("{left} {title} {right}{}", " ".repeat(BLANKS));
+        }
+        line
+    }
+
+    /// Lines of the whole header.
+    fn height(&self) -> usize {
+        let mut from = 0;
+        let heights = self.groups.iter().map(|(columns, title)| {
+            let range = from..from + columns;
+            from = range.end;
+            self.header_height(range) + usize::from(!title.is_empty())
+        });
+        heights.max().unwrap_or(0)
+    }
+
+    /// Lines of the headings of these columns.
+    fn header_height(&self, columns: Range<usize>) -> usize {
+        self.header[columns].iter().map(Vec::len).max().unwrap_or(0)
     }
 
     fn widest(&self, column: usize) -> usize {
@@ -87,27 +143,34 @@ impl Grid {
         header.chain(self.rows.iter().map(|cells| cells[column].width())).max().unwrap_or(0)
     }
 
-    fn push<'a>(
+    /// Cells of the columns from `first` on, each with the blanks behind it.
+    fn push_cells<'a>(
         &self,
-        text: &mut String,
+        line: &mut String,
         widths: &[usize],
         cells: impl Iterator<Item = &'a str>,
-        last: &str,
+        first: usize,
     ) {
-        let mut line = String::new();
-        for (column, (cell, width)) in cells.zip(widths).enumerate() {
+        for (column, (cell, width)) in (first..).zip(cells.zip(widths)) {
             let cell = shorten(cell, *width);
             let blanks = " ".repeat(width - cell.width());
-            line += &match (column, self.first) {
+            *line += &match (column, self.first) {
                 (0, First::Names) => format!("{cell}{blanks}"),
                 _ => format!("{blanks}{cell}"),
             };
-            line += &" ".repeat(BLANKS);
+            *line += &" ".repeat(BLANKS);
         }
-        line += last;
-        *text += line.trim_end();
-        text.push('\n');
     }
+}
+
+fn push_line(text: &mut String, line: String) {
+    *text += line.trim_end();
+    text.push('\n');
+}
+
+/// A grid below its title.
+pub fn titled(title: &str, grid: &Grid, width: usize) -> String {
+    lines(title, width) + &grid.text(width)
 }
 
 /// Line `level` of a heading, counted from below; empty above its top.
@@ -159,6 +222,21 @@ mod tests {
             "      source\nname   reads  bar\na      1,000  ███████████\nbcd        1  █\ne          0\n"
         );
         assert!(grid().text(40).contains(&"█".repeat(26)));
+    }
+
+    #[test]
+    fn groups_have_a_title_over_their_columns() {
+        let header = ["cache\nsize", "hits", "objects", "hits", "objects"];
+        let mut grid =
+            Grid::new(First::Numbers, header).with_groups([(1, ""), (2, "by count"), (2, "by density")]);
+        grid.row(["1 B", "2 %", "3", "4 %", "5"].map(String::from).to_vec());
+        let expected = "\
+cache  ─ by count ──   by density ─
+ size  hits  objects  hits  objects
+  1 B   2 %        3   4 %        5
+";
+        assert_eq!(grid.text(80), expected);
+        assert_eq!(grid.natural_width(), 35);
     }
 
     #[test]

@@ -8,9 +8,9 @@ use onepull::commands::materialize::{
 
 use super::table::Table;
 use super::{and, errors, image_rows, objects, ratio, term, time, unreadable};
+use crate::cli::bytes::show;
 use crate::cli::human::{byte_rate, count, printable, rate, things};
 use crate::cli::shared::Detail;
-use crate::cli::size::show;
 
 /// The text of either report; each shard has its line if the detail is full.
 pub fn outcome(outcome: &Outcome, output: Option<&Path>, detail: Detail) -> String {

@@ -8,6 +8,7 @@ mod classes;
 mod grid;
 pub mod materialize;
 pub mod plot;
+pub mod size;
 mod table;
 mod wrap;
 
@@ -17,6 +18,13 @@ use onepull::commands::Unreadable;
 
 use super::human::{count, printable, seconds, things};
 use table::Table;
+
+/// Left free at the right edge: some terminals break a line that fills them.
+const MARGIN: usize = 2;
+
+/// Narrower is not readable, wider not either.
+const NARROWEST: usize = 60;
+const WIDEST: usize = 160;
 
 /// Says nothing where every image row without payload is a reference. The sum starts below that of
 /// the other lines, `indent` away from the numbers.
@@ -87,6 +95,10 @@ fn decimal(value: f64, decimals: usize) -> String {
         Some((whole, rest)) => whole.parse().map_or(digits.clone(), |n| format!("{}.{rest}", count(n))),
         None => digits,
     }
+}
+
+fn part(n: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { n as f64 / all as f64 }
 }
 
 /// ` + 12 what`, or nothing for zero: a summand that is usually absent.

@@ -29,6 +29,11 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// [`wrap`] as one text.
+pub fn lines(text: &str, width: usize) -> String {
+    wrap(text, width).into_iter().map(|line| line + "\n").collect()
+}
+
 /// What follows a number and is not parted from it.
 const UNITS: [&str; 13] = ["%", "B", "kB", "MB", "GB", "TB", "PB", "EB", "us", "ms", "s", "min", "h"];
 

@@ -172,6 +172,7 @@ mod tests {
             timing: Timing::Skipped,
             allow: Vec::new(),
             cache_dir: PathBuf::new(),
+            save: None,
             jobs: 1,
             memory: 1 << 30,
         }

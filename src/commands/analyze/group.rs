@@ -8,7 +8,10 @@ use super::placement;
 use super::scan::Counting;
 use super::sources::SourceSums;
 use crate::analysis::Summary;
+use crate::analysis::objects::Objects;
 use crate::analysis::replay::Schedule;
+use crate::commands::table::{self, Row};
+use crate::commands::tally::Tally;
 use crate::grouping::multiplicity::{Counted, PARTITIONS, Totals};
 use crate::grouping::spellings::SHELVES;
 use crate::monitor::{Monitor, Phase};
@@ -37,20 +40,26 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
     };
     spellings.drain(jobs, &counter, done)?;
 
+    let table = options.save.as_deref().map(table::Writer::create).transpose()?;
     let empty = || (Summary::default(), SourceSums::default());
-    let add = |(summary, sums): &mut (Summary, SourceSums), objects: Vec<Counted>| {
-        for object in objects {
+    let add = |(summary, sums): &mut (Summary, SourceSums), partition, objects: Vec<Counted>| {
+        for object in &objects {
             summary.add(object.count, object.size);
-            sums.add(&object);
+            sums.add(object);
         }
+        if let Some(table) = &table {
+            table.add(partition, &rows(objects)).context("cannot save the counts")?;
+        }
+        done()
     };
     let join = |(summary, sums): &mut (Summary, SourceSums), (other, more): (Summary, SourceSums)| {
         summary.merge(&other);
         sums.merge(more);
     };
     let ((summary, mut sums), totals) =
-        counter.fold(jobs, empty, add, join, done).context("cannot count the references")?;
+        counter.fold(jobs, empty, add, join).context("cannot count the references")?;
     sums.name(sources);
+    table.map(table::Writer::finish).transpose()?;
 
     let replay = |placements: placement::Placements| {
         let schedules = schedules(inputs.len(), &found, options);
@@ -59,6 +68,36 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
     let placed = placements.map(replay).transpose()?;
     monitor.finish(Phase::Group);
     Ok(Counts { summary, sources: sums, totals, found, placed })
+}
+
+/// The objects of a partition as a table keeps them.
+fn rows(objects: Vec<Counted>) -> Vec<Row> {
+    let row = |object: Counted| Row { digest: object.digest, count: object.count, size: object.size };
+    let mut rows: Vec<Row> = objects.into_iter().map(row).collect();
+    rows.sort_unstable_by_key(|row| row.digest);
+    rows
+}
+
+/// All objects of what was scanned, for a sizing.
+///
+/// Fails when a temporary file cannot be written or read, and when interrupted.
+pub fn objects(counting: Counting, jobs: usize, monitor: &dyn Monitor) -> anyhow::Result<(Objects, Tally)> {
+    let Counting { spellings, counter, found, .. } = counting;
+    monitor.start(Phase::Group, (SHELVES + PARTITIONS) as u64);
+    let done = || -> anyhow::Result<()> {
+        monitor.advance(Phase::Group, 1, 0);
+        monitor.check()
+    };
+    spellings.drain(jobs, &counter, done)?;
+    let add = |table: &mut Objects, _, objects: Vec<Counted>| {
+        objects.iter().for_each(|object| table.push(object.digest, object.count, object.size));
+        done()
+    };
+    let (table, _) = counter
+        .fold(jobs, Objects::default, add, |table, other| table.append(other))
+        .context("cannot count the references")?;
+    monitor.finish(Phase::Group);
+    Ok((table, found.into_inner().tally))
 }
 
 /// One task for each manifest that was read, as long as it has references, for each number of

@@ -28,14 +28,18 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use crate::commands::manifests;
+use crate::analysis::objects::Objects;
+use crate::commands::Unreadable;
+use crate::commands::manifests::{self, Opened};
 use crate::commands::scan::Scanned;
+use crate::commands::tally::Tally;
 use crate::monitor::Monitor;
 use crate::source::Source;
 use crate::source::local::Local;
 use found::Found;
 pub use options::*;
 pub use report::*;
+use scan::Counting;
 
 /// Analyzes the manifests; payloads, where asked for, come from local files.
 ///
@@ -50,16 +54,10 @@ pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
 /// [`run`] with another source of bytes.
 pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     let start = Instant::now();
-    let (inputs, mut unreadable) = manifests::open_all(&options.manifests, &[], options.root.as_deref(), Ok)?;
-    if inputs.is_empty() && unreadable.is_empty() {
-        monitor.problem(&manifests::none_in(&options.manifests));
-    }
-    unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
-
-    let Scanned { collector, unreadable: unread } = scan::scan(&inputs, options, monitor)?;
-    unread.values().for_each(|manifest| monitor.problem(&manifest.to_string()));
-    let manifests = inputs.len() - unread.len();
-    unreadable.extend(unread.into_values());
+    let (inputs, unreadable) = open(options, monitor)?;
+    let unopened = unreadable.len();
+    let (collector, unreadable) = read(&inputs, unreadable, options, monitor)?;
+    let manifests = inputs.len() - (unreadable.len() - unopened);
     let scan = start.elapsed().as_secs_f64();
 
     let group_start = Instant::now();
@@ -73,6 +71,52 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     report.advice = advice::advice(&report);
     report.seconds.total = start.elapsed().as_secs_f64();
     Ok(report)
+}
+
+/// What a sizing starts from.
+pub struct Counted {
+    pub objects: Objects,
+    pub tally: Tally,
+    pub unreadable: Vec<Unreadable>,
+    /// The times of `scan` and `group`.
+    pub seconds: Seconds,
+}
+
+/// Counts the references of the manifests by object, and does no more.
+///
+/// Fails as [`run`] does.
+pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted> {
+    let start = Instant::now();
+    let (inputs, unreadable) = open(options, monitor)?;
+    let (counting, unreadable) = read(&inputs, unreadable, options, monitor)?;
+    let scan = start.elapsed().as_secs_f64();
+    let group_start = Instant::now();
+    let (objects, tally) = group::objects(counting, options.jobs, monitor)?;
+    let group = group_start.elapsed().as_secs_f64();
+    Ok(Counted { objects, tally, unreadable, seconds: Seconds { scan, group, ..Seconds::default() } })
+}
+
+/// Opens all manifests, and tells of those that cannot be opened.
+fn open(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<(Vec<Opened>, Vec<Unreadable>)> {
+    let (inputs, unreadable) = manifests::open_all(&options.manifests, &[], options.root.as_deref(), Ok)?;
+    if inputs.is_empty() && unreadable.is_empty() {
+        monitor.problem(&manifests::none_in(&options.manifests));
+    }
+    unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
+    Ok((inputs, unreadable))
+}
+
+/// Reads all opened manifests; those that cannot be read are told of and join `unreadable`.
+fn read<'a>(
+    inputs: &'a [Opened],
+    mut unreadable: Vec<Unreadable>,
+    options: &'a Options,
+    monitor: &'a dyn Monitor,
+) -> anyhow::Result<(Counting<'a>, Vec<Unreadable>)> {
+    let Scanned { collector, unreadable: unread } = scan::scan(inputs, options, monitor)?;
+    unread.values().for_each(|manifest| monitor.problem(&manifest.to_string()));
+    unreadable.extend(unread.into_values());
+    Ok((collector, unreadable))
 }
 
 /// Reads payloads, where that was asked for.

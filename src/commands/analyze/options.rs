@@ -1,6 +1,6 @@
 //! What an analysis is asked to do: domain values, checked, free of flag syntax.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use crate::analysis::sampling::Share;
 
@@ -28,10 +28,34 @@ pub struct Options {
     pub allow: Vec<PathBuf>,
     /// Where the probe keeps its entries while it runs; a folder that is made and removed below it.
     pub cache_dir: PathBuf,
+    /// Where the counts are kept for a sizing.
+    pub save: Option<PathBuf>,
     /// Threads, at least 1.
     pub jobs: usize,
     /// Bound on memory, bytes; beyond it grouping spills to temporary files.
     pub memory: u64,
+}
+
+impl Options {
+    /// To count all references exactly, and no more.
+    pub fn counting(manifests: &[PathBuf], root: Option<&Path>, jobs: usize, memory: u64) -> Options {
+        Options {
+            manifests: manifests.to_vec(),
+            root: root.map(Path::to_owned),
+            sample: None,
+            sources: 0,
+            workers: Vec::new(),
+            tasks: None,
+            placement: Placement::Assumed,
+            content_sample: 0,
+            timing: Timing::Skipped,
+            allow: Vec::new(),
+            cache_dir: PathBuf::new(),
+            save: None,
+            jobs,
+            memory,
+        }
+    }
 }
 
 /// How references lie over the manifests.

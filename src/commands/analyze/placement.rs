@@ -44,7 +44,7 @@ impl Placements {
         done: impl Fn() -> Result<(), E> + Sync,
     ) -> Result<Outcome, E> {
         let empty = || Outcome { reads: vec![Reads::default(); schedules.len()], pairs: 0 };
-        let add = |sum: &mut Outcome, mut pairs: Vec<Counted>| {
+        let add = |sum: &mut Outcome, _, mut pairs: Vec<Counted>| {
             sum.pairs += pairs.len() as u64;
             pairs.sort_unstable_by_key(|pair| (pair.digest, pair.source));
             for object in pairs.chunk_by(|a, b| a.digest == b.digest) {
@@ -53,12 +53,13 @@ impl Placements {
                     *reads += schedule.reads(tasks.clone());
                 }
             }
+            done()
         };
         let join = |sum: &mut Outcome, other: Outcome| {
             sum.pairs += other.pairs;
             sum.reads.iter_mut().zip(other.reads).for_each(|(reads, more)| *reads += more);
         };
-        Ok(self.0.fold(jobs, empty, add, join, done)?.0)
+        Ok(self.0.fold(jobs, empty, add, join)?.0)
     }
 }
 

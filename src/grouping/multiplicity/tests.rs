@@ -1,7 +1,5 @@
 //! Counting against the naive model: a map from objects to counts.
 
-use std::sync::atomic::AtomicU64;
-
 use super::super::samples::{Model, Reference, references};
 use super::*;
 
@@ -64,18 +62,21 @@ fn counts_add_up_far_beyond_32_bits() {
 }
 
 #[test]
-fn every_partition_is_told_and_an_error_ends_the_sum() {
+fn every_partition_comes_once_with_digests_above_those_before_and_an_error_ends_the_sum() {
     let references = references(2, 1_000);
-    let (told, none) = (AtomicU64::new(0), |_: &mut (), _| ());
-    let done = || -> io::Result<()> {
-        told.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+    let add = |sum: &mut Vec<(usize, u64)>, partition, objects: Vec<Counted>| {
+        sum.extend(objects.iter().map(|object| (partition, object.digest)));
+        sum.push((partition, u64::MAX / PARTITIONS as u64 * (partition as u64 + 1)));
+        Ok::<(), io::Error>(())
     };
-    counted(&references, 1 << 30, 2).fold(3, || (), none, |_, _| (), done).unwrap();
-    assert_eq!(told.into_inner(), PARTITIONS as u64);
+    let join = |sum: &mut Vec<(usize, u64)>, other| sum.extend(other);
+    let (mut all, _) = counted(&references, 1 << 30, 2).fold(3, Vec::new, add, join).unwrap();
+    all.sort_unstable();
+    assert_eq!(all.chunk_by(|a, b| a.0 == b.0).count(), PARTITIONS);
+    assert!(all.is_sorted_by_key(|(_, digest)| digest));
 
-    let fail = || Err(io::Error::other("enough"));
-    let error = counted(&references, 1 << 30, 1).fold(2, || (), none, |_, _| (), fail).unwrap_err();
+    let fail = |_: &mut (), _, _| Err(io::Error::other("enough"));
+    let error = counted(&references, 1 << 30, 1).fold(2, || (), fail, |_, _| ()).unwrap_err();
     assert_eq!(error.to_string(), "enough");
 }
 

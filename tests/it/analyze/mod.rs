@@ -36,6 +36,7 @@ fn options(corpus: &Corpus) -> Options {
         timing: Timing::Skipped,
         allow: Vec::new(),
         cache_dir: corpus.path("cache"),
+        save: None,
         jobs: 2,
         memory: 1 << 30,
     }

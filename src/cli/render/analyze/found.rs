@@ -2,10 +2,10 @@
 
 use onepull::commands::analyze::{Content, Report, Timings};
 
+use crate::cli::bytes::show;
 use crate::cli::human::{byte_rate, count, moment, printable, rate};
 use crate::cli::render::table::Table;
 use crate::cli::render::{and, errors, time, unreadable};
-use crate::cli::size::show;
 
 pub fn all(t: &mut Table, r: &Report) {
     if r.content.is_some() || r.timing.is_some() || !r.errors.is_empty() || !r.unreadable.is_empty() {

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use onepull::commands::analyze::{Report, Sample};
 
 use super::about;
+use crate::cli::bytes::show;
 use crate::cli::human::{count, percent, printable, things};
 use crate::cli::render::table::Table;
 use crate::cli::render::{decimal, hit_rate, image_rows, objects};
-use crate::cli::size::show;
 
 /// What the manifests hold; all there is to say about a corpus without references.
 pub fn rows(t: &mut Table, r: &Report) {

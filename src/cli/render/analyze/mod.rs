@@ -15,15 +15,9 @@ use onepull::commands::analyze::Report;
 use super::grid::Grid;
 use super::table::Table;
 use super::wrap::wrap;
+use super::{MARGIN, NARROWEST, WIDEST};
 use crate::cli::human::printable;
 use crate::cli::shared::Detail;
-
-/// Left free at the right edge: some terminals break a line that fills them.
-const MARGIN: usize = 2;
-
-/// Narrower is not readable, wider not either.
-const NARROWEST: usize = 60;
-const WIDEST: usize = 160;
 
 /// The text for a terminal of `columns` columns; every budget has its line if the detail is full.
 pub fn report(r: &Report, detail: Detail, columns: usize) -> String {

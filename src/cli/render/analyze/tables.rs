@@ -2,13 +2,13 @@
 
 use onepull::commands::analyze::{Budget, Report};
 
-use super::{about, part, titled};
+use super::about;
+use crate::cli::bytes::show;
 use crate::cli::human::{count, percent, printable, things};
 use crate::cli::render::classes::{Class, classes};
-use crate::cli::render::grid::{First, Grid};
-use crate::cli::render::{decimal, hit_rate};
+use crate::cli::render::grid::{First, Grid, titled};
+use crate::cli::render::{decimal, hit_rate, part};
 use crate::cli::shared::Detail;
-use crate::cli::size::show;
 
 /// Objects by multiplicity in power-of-two classes, neighbours without objects as one. Bars are
 /// logarithmic: one object in a million is still seen.

@@ -28,6 +28,11 @@ impl Axis {
         Axis::divided(low, high, name, 2.0)
     }
 
+    /// [`Axis::log`] for a panel as wide as the picture.
+    pub fn wide_log(low: f64, high: f64, name: fn(f64) -> String) -> Axis {
+        Axis::divided(low, high, name, 3.5)
+    }
+
     /// [`Axis::log`] with ticks at 1, 2, 5 below this many `decades`.
     fn divided(low: f64, high: f64, name: fn(f64) -> String, few: f64) -> Axis {
         let (low, high) = if high > low { (low, high) } else { (low / 2.0, high * 2.0) };
@@ -158,6 +163,8 @@ mod tests {
     fn sizes_have_units() {
         let sizes = names(&Axis::log(4e9, 4e13, bytes));
         assert_eq!(sizes, ["10 GB", "100 GB", "1 TB", "10 TB"]);
+        let wide = names(&Axis::wide_log(5e11, 5.1e13, bytes));
+        assert_eq!(wide, ["500 GB", "1 TB", "2 TB", "5 TB", "10 TB", "20 TB", "50 TB"]);
     }
 
     #[test]

@@ -13,15 +13,19 @@ pub const MUTED: RGBColor = RGBColor(0x57, 0x60, 0x6A);
 pub const FAINT: RGBColor = RGBColor(0xD8, 0xDE, 0xE4);
 pub const FIRST: RGBColor = RGBColor(0x09, 0x69, 0xDA);
 pub const SECOND: RGBColor = RGBColor(0xBC, 0x4C, 0x00);
+pub const THIRD: RGBColor = RGBColor(0x1A, 0x7F, 0x37);
+pub const FOURTH: RGBColor = RGBColor(0x82, 0x50, 0xDF);
 
 /// What each colour is on a dark background.
-const DARK: [(RGBColor, RGBColor); 6] = [
+const DARK: [(RGBColor, RGBColor); 8] = [
     (BACKGROUND, RGBColor(0x0D, 0x11, 0x17)),
     (INK, RGBColor(0xE6, 0xED, 0xF3)),
     (MUTED, RGBColor(0x9D, 0xA7, 0xB3)),
     (FAINT, RGBColor(0x30, 0x36, 0x3D)),
     (FIRST, RGBColor(0x53, 0x9B, 0xF5)),
     (SECOND, RGBColor(0xE0, 0x82, 0x3D)),
+    (THIRD, RGBColor(0x3F, 0xB9, 0x50)),
+    (FOURTH, RGBColor(0xA3, 0x71, 0xF7)),
 ];
 
 /// Letters of `pixels` CSS pixels. The backend divides sizes by 1.24.

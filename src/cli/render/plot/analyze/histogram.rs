@@ -3,10 +3,10 @@
 use onepull::commands::analyze::Report;
 use plotters::prelude::*;
 
-use super::axis::Axis;
-use super::panel::{Paper, Words, panel, remark};
-use super::theme::FIRST;
 use crate::cli::render::classes::classes;
+use crate::cli::render::plot::axis::Axis;
+use crate::cli::render::plot::panel::{Paper, Words, panel, remark};
+use crate::cli::render::plot::theme::FIRST;
 
 /// Between the edge of a class and its bar, so that neighbours do not touch.
 const GAP: f64 = 1.04;

@@ -5,10 +5,10 @@
 use onepull::commands::analyze::{Multiplicity, Report};
 use plotters::prelude::*;
 
-use super::axis::{self, Axis};
-use super::panel::{DASH, GAP, Key, Paper, Stroke, Words, legend, panel, words};
-use super::theme::{FIRST, MUTED, SCALE, SECOND, font, line};
 use crate::cli::human::percent;
+use crate::cli::render::plot::axis::{self, Axis};
+use crate::cli::render::plot::panel::{DASH, GAP, Key, Paper, Stroke, Words, legend, panel, words};
+use crate::cli::render::plot::theme::{FIRST, MUTED, SCALE, SECOND, font, line};
 
 /// Points of a curve that is computed here.
 const POINTS: u32 = 160;

@@ -1,0 +1,74 @@
+//! The first lines: references, objects, bytes, the ceiling.
+
+use onepull::commands::size::Report;
+
+use crate::cli::bytes::show;
+use crate::cli::human::{count, percent, things};
+use crate::cli::render::table::Table;
+use crate::cli::render::{hit_rate, objects, part};
+
+/// What the corpus holds; all there is to say where no cache gives a hit or no size is known.
+pub fn corpus(t: &mut Table, r: &Report) {
+    if r.references == 0 {
+        t.row("references", "0".into(), "no row needs a payload: nothing to cache");
+        return;
+    }
+    let duplicates = things(r.references.saturating_sub(r.objects), "duplicate", "duplicates");
+    t.row("references", count(r.references), format!("= {} + {duplicates}", objects(r.objects)));
+    if !has_duplicates(r) {
+        bytes(t, r);
+        t.row("ceiling", hit_rate(0.0), "no object recurs: no cache gives a hit");
+        return;
+    }
+    let once = percent(part(r.singletons, r.objects));
+    t.row("", once, "of the objects are referenced once, never admitted");
+    bytes(t, r);
+    t.row("ceiling", hit_rate(r.ceiling), "hit rate of a cache without bound");
+    let all_sized = unsized_share(r) == 0.0;
+    if let Some(rate) = r.byte_ceiling {
+        t.row(
+            "",
+            hit_rate(rate),
+            if all_sized { "of the bytes" } else { "of the bytes, where sizes are known" },
+        );
+    }
+    if has_sizes(r) {
+        let words =
+            if all_sized { "is the smallest cache for it" } else { "hold all that recurs and has a size" };
+        t.row("", show(r.ceiling_bytes), format!("{words}: {}", objects(r.ceiling_objects)));
+    }
+}
+
+pub fn has_duplicates(r: &Report) -> bool {
+    r.references > r.objects
+}
+
+/// Whether any object has a size, known or assumed.
+pub fn has_sizes(r: &Report) -> bool {
+    r.sized_share + r.assumed_share > 0.0
+}
+
+/// The share of the objects without any size.
+pub fn unsized_share(r: &Report) -> f64 {
+    // The two shares may add up to a hair less than all.
+    let share = 1.0 - r.sized_share - r.assumed_share;
+    if share < 1e-12 { 0.0 } else { share }
+}
+
+fn bytes(t: &mut Table, r: &Report) {
+    if !has_sizes(r) {
+        t.row("bytes", "unknown".into(), "no size is known; --assume-size SIZE gives one");
+        return;
+    }
+    t.row("bytes", show(r.unique_bytes), format!("in objects, {} in references", show(r.reference_bytes)));
+    if r.assumed_share > 0.0 {
+        t.row("", percent(r.assumed_share), "of the objects have an assumed size");
+    }
+    if unsized_share(r) > 0.0 {
+        t.row(
+            "",
+            percent(unsized_share(r)),
+            "of the objects have no known size and are left out; --assume-size SIZE counts them in",
+        );
+    }
+}

@@ -1,0 +1,43 @@
+//! `size`: how large a cache is worth buying.
+//!
+//! A multiplicity table comes in, from manifests or from a file that `analyze` saved; hit rates and
+//! costs by size of the cache go out. Nothing is fetched.
+
+mod admit;
+mod advice;
+mod answers;
+mod budgets;
+mod options;
+mod origin;
+mod report;
+
+use std::time::Instant;
+
+use crate::monitor::Monitor;
+pub use options::*;
+use origin::Table;
+pub use report::*;
+
+/// Sizes the cache of a corpus.
+///
+/// Fails when an input does not exist, when a saved table is damaged, when temporary files or the
+/// list of admitted objects cannot be written, and when interrupted
+/// ([`crate::monitor::Interrupted`]).
+pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
+    let start = Instant::now();
+    let Table { mut objects, errors, unreadable, seconds } = origin::table(options, monitor)?;
+    monitor.check()?;
+    let size_start = Instant::now();
+    if let Some(size) = options.assumed_size {
+        objects.assume(size);
+    }
+    let mut report = answers::report(&objects, options);
+    report.admission =
+        options.admission.as_ref().map(|list| admit::write(&objects, list, options)).transpose()?;
+    report.errors = errors;
+    report.unreadable = unreadable;
+    report.advice = advice::advice(&report);
+    let size = size_start.elapsed().as_secs_f64();
+    report.seconds = Seconds { size, total: start.elapsed().as_secs_f64(), ..seconds };
+    Ok(report)
+}

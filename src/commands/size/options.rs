@@ -1,0 +1,58 @@
+//! What a sizing is asked to do: domain values, checked, free of flag syntax.
+
+use std::path::PathBuf;
+
+pub use crate::analysis::objective::Objective;
+
+/// Everything `size` needs to know.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub origin: Origin,
+    /// Cache sizes, bytes; empty: a ladder up to the bytes of all objects.
+    pub budgets: Vec<u64>,
+    /// The policies `count` and `density` are always there; this one beside them.
+    pub objective: Objective,
+    /// Request hit rates to find the smallest cache for, between 0 and 1.
+    pub targets: Vec<f64>,
+    /// Bytes of an object whose size nobody says; `None`: such objects are left out.
+    pub assumed_size: Option<u64>,
+    /// Objects of unknown size that the sources are asked about.
+    pub probed_sizes: usize,
+    /// The list of admitted objects to write.
+    pub admission: Option<Admission>,
+    pub root: Option<PathBuf>,
+    /// Nothing outside these is read; empty: no limit. Concerns payloads, not manifests.
+    pub allow: Vec<PathBuf>,
+    /// Threads, at least 1.
+    pub jobs: usize,
+    /// Bound on memory, bytes.
+    pub memory: u64,
+}
+
+/// Where the multiplicities come from.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// Files, or folders that are walked.
+    Manifests(Vec<PathBuf>),
+    /// What `analyze --save` wrote.
+    Table(PathBuf),
+}
+
+/// Which objects a cache is to keep, as a file for `materialize --admit`.
+#[derive(Clone, Debug)]
+pub struct Admission {
+    pub file: PathBuf,
+    pub budget_bytes: u64,
+    pub policy: Policy,
+}
+
+/// In which order objects are admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Most references first.
+    Count,
+    /// Most references beyond the first per byte first.
+    Density,
+    /// Most of the objective per byte first.
+    Objective,
+}
