@@ -1,5 +1,6 @@
 //! Manifests that a command reads, opened and ready.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -49,6 +50,19 @@ pub fn open_all<T>(
         }
     }
     Ok((opened, unreadable))
+}
+
+/// The paths of manifests that are one file with one before them, and whose relative paths start at
+/// the same folder: those of a file and a folder that holds it, given together.
+pub fn repeated(opened: &[Opened]) -> Vec<&Path> {
+    let mut seen = HashSet::new();
+    let paths = opened.iter().filter_map(|Opened { manifest, base, .. }| {
+        let path = manifest.path.as_path();
+        // One that went away since it was opened is found out when it is read.
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        (!seen.insert((real, base))).then_some(path)
+    });
+    paths.collect()
 }
 
 /// What to say where there are no manifests at all.

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
 use super::Unreadable;
 use crate::corpus::manifest::Manifest;
-use crate::corpus::read::{self, Outline, Piece};
+use crate::corpus::read::{self, Outline, Piece, Readable};
 use crate::corpus::rows::{Columns, Rows};
 use crate::monitor::{Monitor, Phase};
 use crate::threads::on_threads;
@@ -66,13 +67,19 @@ pub fn scan<C: Collector>(
 ) -> anyhow::Result<Scanned<C>> {
     let mut unreadable = BTreeMap::new();
     for reading in 0.. {
-        let pass = Pass { inputs, monitor, collector: collector(reading), failed: Mutex::default() };
+        let pass = Pass {
+            inputs,
+            monitor,
+            collector: collector(reading),
+            open: inputs.iter().map(|_| Mutex::default()).collect(),
+            failed: Mutex::default(),
+        };
         pass.run(jobs, |input| !unreadable.contains_key(&input))?;
         let failed = pass.failed.into_inner();
         if failed.is_empty() {
             return Ok(Scanned { collector: pass.collector, unreadable });
         }
-        let named = |(at, error): (usize, anyhow::Error)| {
+        let named = |(at, (_, error)): (usize, (usize, anyhow::Error))| {
             let manifest: &Manifest = inputs[at].manifest;
             (at, Unreadable::new(&manifest.path, &error))
         };
@@ -86,10 +93,16 @@ struct Pass<'a, C> {
     inputs: &'a [Input<'a>],
     monitor: &'a dyn Monitor,
     collector: C,
-    failed: Mutex<BTreeMap<usize, anyhow::Error>>,
+    /// By input: what its pieces share, while a thread reads one of them.
+    open: Vec<Mutex<Weak<Readable<'a>>>>,
+    /// By input: the first piece that could not be read, and why.
+    failed: Mutex<BTreeMap<usize, (usize, anyhow::Error)>>,
 }
 
-impl<C: Collector> Pass<'_, C> {
+/// The manifest that a thread reads, by its input.
+type Held<'a> = Option<(usize, Arc<Readable<'a>>)>;
+
+impl<'a, C: Collector> Pass<'a, C> {
     fn run(&self, jobs: usize, readable: impl Fn(usize) -> bool) -> anyhow::Result<()> {
         let mut pieces: Vec<(usize, Piece, u64)> = Vec::new();
         for (at, input) in self.inputs.iter().enumerate().filter(|(at, _)| readable(*at)) {
@@ -102,11 +115,13 @@ impl<C: Collector> Pass<'_, C> {
         self.monitor.start(Phase::Scan, pieces.iter().map(|(_, _, bytes)| bytes).sum());
         let next = AtomicUsize::new(0);
         let worker = || -> anyhow::Result<()> {
-            let mut worker = self.collector.worker();
-            while let Some((at, piece, bytes)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (mut worker, mut held) = (self.collector.worker(), None);
+            loop {
+                let nth = next.fetch_add(1, Ordering::Relaxed);
+                let Some((at, piece, bytes)) = pieces.get(nth) else { break };
                 // After an error the other threads need not begin another piece.
                 let stop = |_: &anyhow::Error| next.store(pieces.len(), Ordering::Relaxed);
-                self.piece(*at, *piece, &mut worker).inspect_err(stop)?;
+                self.piece(*at, (nth, *piece), &mut held, &mut worker).inspect_err(stop)?;
                 self.monitor.advance(Phase::Scan, *bytes, 0);
             }
             self.collector.finish(worker)
@@ -117,8 +132,18 @@ impl<C: Collector> Pass<'_, C> {
     }
 
     /// Reads a piece of one input; what is wrong with the manifest is kept, other errors end the
-    /// run.
-    fn piece(&self, at: usize, piece: Piece, worker: &mut C::Worker<'_>) -> anyhow::Result<()> {
+    /// run. Pieces are numbered, so that what is kept is the error of the first, at any number of
+    /// threads.
+    fn piece(
+        &self,
+        at: usize,
+        (nth, piece): (usize, Piece),
+        held: &mut Held<'a>,
+        worker: &mut C::Worker<'_>,
+    ) -> anyhow::Result<()> {
+        if self.failed.lock().get(&at).is_some_and(|(first, _)| *first < nth) {
+            return Ok(());
+        }
         let Input { manifest, outline } = self.inputs[at];
         let mut fatal = None;
         let each = &mut |rows: Rows| {
@@ -132,12 +157,44 @@ impl<C: Collector> Pass<'_, C> {
                 }
             }
         };
-        let read = read::read(manifest, outline.kind, piece, Columns::References, each);
-        match (fatal, read) {
-            (Some(error), _) => return Err(error),
-            (None, Err(error)) => drop(self.failed.lock().entry(at).or_insert(error)),
-            (None, Ok(())) => {}
+        let read = self.open(at, held).and_then(|manifest| manifest.read(piece, each));
+        if let Some(error) = fatal {
+            return Err(error);
+        }
+        // Of a file that changed, rows of both states may have been taken.
+        if let Err(error) = read::check_unchanged(manifest, outline).and(read) {
+            let mut failed = self.failed.lock();
+            if failed.get(&at).is_none_or(|(first, _)| nth < *first) {
+                failed.insert(at, (nth, error));
+            }
         }
         Ok(())
+    }
+
+    /// The manifest at `input`, opened once for all threads that read it at the same time, as a
+    /// rule: no thread waits for another one's opening.
+    fn open(&self, input: usize, held: &mut Held<'a>) -> anyhow::Result<Arc<Readable<'a>>> {
+        if let Some((at, readable)) = held
+            && *at == input
+        {
+            return Ok(readable.clone());
+        }
+        // The one before it is not needed any more.
+        *held = None;
+        let known = self.open[input].lock().upgrade();
+        let readable = match known {
+            Some(readable) => readable,
+            None => {
+                let Input { manifest, outline } = self.inputs[input];
+                let new = Arc::new(Readable::new(manifest, outline.kind, Columns::References)?);
+                let mut known = self.open[input].lock();
+                known.upgrade().unwrap_or_else(|| {
+                    *known = Arc::downgrade(&new);
+                    new
+                })
+            }
+        };
+        *held = Some((input, readable.clone()));
+        Ok(readable)
     }
 }

@@ -99,6 +99,10 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
 /// Opens all manifests, and tells of those that cannot be opened.
 fn open(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<(Vec<Opened>, Vec<Unreadable>)> {
     let (inputs, unreadable) = manifests::open_all(&options.manifests, &[], options.root.as_deref(), Ok)?;
+    for path in manifests::repeated(&inputs) {
+        // Every reference in it looks like a duplicate then.
+        monitor.problem(&format!("{}: given more than once, and counted as often", path.display()));
+    }
     if inputs.is_empty() && unreadable.is_empty() {
         monitor.problem(&manifests::none_in(&options.manifests));
     }

@@ -68,11 +68,21 @@ pub fn scan<'a>(
         .map(|input| scan::Input { manifest: &input.manifest, outline: &input.outline })
         .collect();
     let counting = |reading| Counting::new(inputs, options, monitor, reading);
-    scan::scan(&manifests, options.jobs, monitor, counting)
+    scan::scan(&manifests, threads(options.memory, options.jobs), monitor, counting)
 }
 
 /// What a thread needs to decode pages, bytes; at most a quarter of the memory in all.
 const DECODING: u64 = 48 << 20;
+
+/// With less memory for each, threads hold more than they all may: decoded pages of some tens of
+/// megabytes are nothing unusual, and cannot be spilled.
+const LEAST_FOR_A_THREAD: u64 = 48 << 20;
+
+/// Threads that read manifests: fewer than asked for where memory is short.
+fn threads(memory: u64, jobs: usize) -> usize {
+    let most = usize::try_from(memory / LEAST_FOR_A_THREAD).unwrap_or(usize::MAX);
+    jobs.min(most).max(1)
+}
 
 /// Counted references could not be moved out of memory.
 const CANNOT_COUNT: &str = "cannot count the references";
@@ -84,7 +94,7 @@ impl<'a> Counting<'a> {
         monitor: &'a dyn Monitor,
         reading: usize,
     ) -> Counting<'a> {
-        let decoding = (DECODING * options.jobs as u64).min(options.memory / 4);
+        let decoding = (DECODING * threads(options.memory, options.jobs) as u64).min(options.memory / 4);
         // Of the rest five eighths are for tables: as much again is taken for a moment while they
         // grow and move out.
         let room = Arc::new(Room::new((options.memory - decoding) / 8 * 5));
@@ -221,4 +231,18 @@ fn number_bases(inputs: &[Opened]) -> Vec<u128> {
         numbers.push(u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 32);
     }
     numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_memory_is_short_fewer_threads_read() {
+        for (memory, jobs, expected) in
+            [(16 << 20, 8, 1), (64 << 20, 2, 1), (96 << 20, 8, 2), (1 << 40, 8, 8)]
+        {
+            assert_eq!(threads(memory, jobs), expected, "{memory} bytes, {jobs} jobs");
+        }
+    }
 }

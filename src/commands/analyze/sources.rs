@@ -207,6 +207,16 @@ mod tests {
     }
 
     #[test]
+    fn bytes_are_exact_past_what_a_float_holds() {
+        let mut sums = sums();
+        sums.add(&object(0, 1, Some((1 << 62) + 1)));
+        sums.add(&object(1, 1, Some((1 << 60) + 1)));
+        let (listed, others) = sums.report(2, 1.0);
+        assert_eq!(listed.iter().map(|of| of.bytes).collect::<Vec<_>>(), [1, (1 << 60) + 8]);
+        assert_eq!(others.bytes, (1 << 62) + 16);
+    }
+
+    #[test]
     fn sources_past_those_that_are_told_apart_are_counted_as_others() {
         let mut sums = sums();
         sums.add(&object(4, 100, Some(1000)));

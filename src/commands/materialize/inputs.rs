@@ -13,7 +13,7 @@ use crate::commands::Unreadable;
 use crate::commands::manifests::{self, Opened};
 use crate::corpus::Base;
 use crate::corpus::manifest::{Kind, Manifest};
-use crate::corpus::read::{self, Outline, Piece};
+use crate::corpus::read::{self, Outline};
 use crate::corpus::rows::{self, Columns};
 use crate::corpus::shard::parquet::{JsonFields, Layout};
 use crate::corpus::shard::webdataset;
@@ -184,7 +184,7 @@ fn json_fields(inputs: &[&Input], monitor: &dyn Monitor) -> anyhow::Result<JsonF
                     let sent = batches.send((input.manifest.path.as_path(), rows));
                     sent.map_err(|_| anyhow!("the fields were refused, so no more rows are needed"))
                 };
-                let _ = read::read(&input.manifest, input.outline.kind, Piece::All, Columns::All, each);
+                let _ = read::read(&input.manifest, input.outline.kind, Columns::All, each);
             }
         });
         JsonFields::infer(found.into_iter())

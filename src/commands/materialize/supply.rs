@@ -14,7 +14,7 @@ use super::inputs::Input;
 use super::load::Loader;
 use super::shard_tier::{ShardTier, Use};
 use crate::commands::admission::Admission;
-use crate::corpus::read::{self, Piece};
+use crate::corpus::read;
 use crate::corpus::rows::{Columns, Rows};
 use crate::corpus::{Key, Object};
 use crate::fault::Fault;
@@ -75,7 +75,7 @@ impl<'a> Supply<'a> {
             }
             Ok(())
         };
-        read::read(&input.manifest, input.outline.kind, Piece::All, Columns::References, each)?;
+        read::read(&input.manifest, input.outline.kind, Columns::References, each)?;
         let tier = ShardTier::new(references, room, folder);
         Ok(Supply { loader, apart: Some(Apart { admission, tier, told: false }) })
     }

@@ -13,7 +13,7 @@ use super::options::{Format, ImageTokens, OnError, Options};
 use super::output::{self, Output, Record};
 use super::supply::Supply;
 use crate::commands::tally::Tally;
-use crate::corpus::read::{self, Piece};
+use crate::corpus::read;
 use crate::corpus::rows::{Columns, Rows};
 use crate::corpus::shard::Chunk;
 use crate::corpus::shard::parquet::{Layout, ParquetShard};
@@ -126,7 +126,7 @@ impl Job<'_> {
                 anyhow::anyhow!("stopped")
             })
         };
-        let read = read::read(&input.manifest, input.outline.kind, Piece::All, Columns::All, each);
+        let read = read::read(&input.manifest, input.outline.kind, Columns::All, each);
         match (fatal, read) {
             (Some(error), _) => return Err(Unwritten::Run(error)),
             (None, Err(error)) => return Err(Unwritten::Manifest(error)),

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use anyhow::Context;
 use arrow_schema::SchemaRef;
 
-use super::manifest::{Kind, Manifest};
+use super::manifest::{Kind, Manifest, Packing};
 use super::rows::{Columns, Rows};
 use contained::contained;
 pub use contained::panic_is_contained;
@@ -68,29 +68,59 @@ pub fn check_unchanged(manifest: &Manifest, outline: &Outline) -> anyhow::Result
     Ok(())
 }
 
-/// Reads `piece` of `manifest` and hands over its rows in order. An error of `each` ends the
-/// reading and is returned as it is; errors of the manifest name the file.
+/// A manifest whose pieces can be read, from any thread.
+pub struct Readable<'a> {
+    manifest: &'a Manifest,
+    columns: Columns,
+    form: Form,
+}
+
+/// What is known of the whole file when a piece of it is read.
+enum Form {
+    Parquet(parquet::Footer),
+    Jsonl(Packing),
+}
+
+impl<'a> Readable<'a> {
+    /// Makes `manifest` ready to be read. Fails, naming the file, when it is damaged.
+    pub fn new(manifest: &'a Manifest, kind: Kind, columns: Columns) -> anyhow::Result<Readable<'a>> {
+        let footer = || contained(|| parquet::footer(&manifest.path, columns));
+        let form = match kind {
+            Kind::Parquet => Form::Parquet(footer().with_context(|| manifest.path.display().to_string())?),
+            Kind::Jsonl(packing) => Form::Jsonl(packing),
+        };
+        Ok(Readable { manifest, columns, form })
+    }
+
+    /// Reads `piece` and hands over its rows in order. An error of `each` ends the reading and is
+    /// returned as it is; errors of the manifest name the file.
+    pub fn read(&self, piece: Piece, each: &mut dyn FnMut(Rows) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let path = &self.manifest.path;
+        let context = || path.display().to_string();
+        match &self.form {
+            Form::Parquet(footer) => {
+                let open = || parquet::open(path, footer, piece, self.columns);
+                let mut batches = contained(open).with_context(context)?;
+                while let Some(rows) = contained(|| batches.next().transpose()).with_context(context)? {
+                    each(rows)?;
+                }
+            }
+            Form::Jsonl(packing) => {
+                for rows in jsonl::open(path, *packing, self.columns).with_context(context)? {
+                    each(rows.with_context(context)?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads all of `manifest`; see [`Readable::read`].
 pub fn read(
     manifest: &Manifest,
     kind: Kind,
-    piece: Piece,
     columns: Columns,
     each: &mut dyn FnMut(Rows) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let context = || manifest.path.display().to_string();
-    match kind {
-        Kind::Parquet => {
-            let mut batches =
-                contained(|| parquet::open(&manifest.path, piece, columns)).with_context(context)?;
-            while let Some(rows) = contained(|| batches.next().transpose()).with_context(context)? {
-                each(rows)?;
-            }
-        }
-        Kind::Jsonl(packing) => {
-            for rows in jsonl::open(&manifest.path, packing, columns).with_context(context)? {
-                each(rows.with_context(context)?)?;
-            }
-        }
-    }
-    Ok(())
+    Readable::new(manifest, kind, columns)?.read(Piece::All, each)
 }

@@ -76,10 +76,20 @@ fn filled(metadata: &ArrowReaderMetadata) -> Vec<String> {
     filled.map(|leaf| leaves.get_column_root(leaf).name().to_owned()).collect()
 }
 
-/// Opens `piece` of the file.
-pub fn open(path: &Path, piece: Piece, columns: Columns) -> anyhow::Result<ParquetRows> {
+/// What a file says of itself, decoded. It grows with row groups times columns, so it is read once
+/// for all pieces of a file, not once for each.
+pub struct Footer(ArrowReaderMetadata);
+
+/// Reads the footer of the file.
+pub fn footer(path: &Path, columns: Columns) -> anyhow::Result<Footer> {
+    Ok(Footer(load(&File::open(path)?, columns)?))
+}
+
+/// Opens `piece` of the file, whose footer was read for the same `columns`. The file is opened
+/// again, since a descriptor has one position for all threads.
+pub fn open(path: &Path, footer: &Footer, piece: Piece, columns: Columns) -> anyhow::Result<ParquetRows> {
     let file = File::open(path)?;
-    let metadata = load(&file, columns)?;
+    let metadata = footer.0.clone();
     let row_groups = metadata.metadata().row_groups();
     let (pending, before) = match piece {
         Piece::All => ((0..row_groups.len()).collect(), &row_groups[..0]),

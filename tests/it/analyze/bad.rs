@@ -1,8 +1,10 @@
 //! What is wrong with a corpus is named and counted, and the rest counted as if it were not there.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
-use onepull::commands::analyze::{Options, Placement};
+use onepull::commands::analyze::{Options, Placement, run};
+use onepull::monitor::{Monitor, Phase};
 use predicates::str::contains;
 use serde_json::json;
 
@@ -102,8 +104,10 @@ fn manifests_that_cannot_be_read_are_named_and_the_rest_is_counted_as_without_th
         ("99-empty.jsonl.gz", Vec::new()),
     ];
     bad.iter().for_each(|(name, bytes)| drop(corpus.manifest(name, bytes)));
+    let mut told = None;
     for jobs in [1, 2, 8] {
         let (report, problems) = analyze_told(&Options { jobs, ..options.clone() });
+        assert_eq!(told.get_or_insert(problems.clone()), &problems, "the same at {jobs} jobs");
         assert_eq!(report.unreadable.len(), bad.len(), "{:#?}", report.unreadable);
         assert_eq!(problems.len(), bad.len(), "{problems:#?}");
         for (name, _) in &bad {
@@ -128,6 +132,78 @@ fn parquet_of(table: &arrow_array::RecordBatch) -> Vec<u8> {
     let mut writer = parquet::arrow::ArrowWriter::try_new(Vec::new(), table.schema(), None).unwrap();
     writer.write(table).unwrap();
     writer.into_inner().unwrap()
+}
+
+/// Meddles with a manifest when the manifests are about to be read.
+struct Meddler<F: Fn()>(F);
+
+impl<F: Fn() + Sync> Monitor for Meddler<F> {
+    fn start(&self, phase: Phase, _: u64) {
+        if phase == Phase::Scan {
+            (self.0)();
+        }
+    }
+    fn advance(&self, _: Phase, _: u64, _: u64) {}
+    fn finish(&self, _: Phase) {}
+    fn problem(&self, _: &str) {}
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_manifest_that_changes_while_it_is_read_is_left_out_and_named() {
+    let row = |n: usize| Row::image("s", n as i32, whole(&format!("/{}", n % 7)));
+    let rows: Vec<_> = (0..40).map(row).collect();
+    for (name, other) in [("b.jsonl", &rows[..9]), ("b.parquet", &rows[..9]), ("b.parquet", &[])] {
+        let corpus = Corpus::new();
+        corpus.jsonl("a.jsonl", &rows[..20]);
+        let write = |rows: &[Row]| match name {
+            "b.jsonl" => corpus.jsonl(name, rows),
+            _ => corpus.parquet(name, rows),
+        };
+        let path = write(&rows).display().to_string();
+        let report = run(&options(&corpus), &Meddler(|| drop(write(other)))).unwrap();
+        assert_eq!((report.manifests, report.rows, report.references), (1, 20, 20));
+        assert_eq!((report.unreadable.len(), &report.unreadable[0].path), (1, &path));
+        assert!(report.unreadable[0].error.contains("changed during the run"), "{:?}", report.unreadable);
+    }
+}
+
+#[test]
+fn manifests_that_are_given_twice_are_named() {
+    let corpus = Corpus::new();
+    let rows: Vec<_> = (0..5).map(|n| Row::image("s", n, whole(&format!("{n}")))).collect();
+    let path = corpus.jsonl("a.jsonl", &rows);
+    corpus.parquet("b.parquet", &rows);
+    let mut options = options(&corpus);
+    options.manifests.extend([path.clone(), corpus.path("in/../in/b.parquet"), path]);
+    let (report, problems) = analyze_told(&options);
+    assert_eq!((report.manifests, report.references, report.objects), (5, 25, 5));
+    assert_eq!(problems.len(), 3, "{problems:?}");
+    assert!(problems.iter().all(|problem| problem.contains("given more than once")), "{problems:?}");
+}
+
+#[test]
+fn a_file_that_means_something_else_from_another_folder_is_another_manifest() {
+    let corpus = Corpus::new();
+    let path = corpus.jsonl("a.jsonl", &[Row::image("s", 0, whole("x.jpg"))]);
+    fs::create_dir(corpus.path("in/sub")).unwrap();
+    std::os::unix::fs::symlink(&path, corpus.path("in/sub/a.jsonl")).unwrap();
+    let report = analyze(&options(&corpus));
+    assert_eq!((report.manifests, report.references, report.objects), (2, 2, 2));
+}
+
+#[test]
+fn the_time_for_a_file_grows_with_its_row_groups_not_with_their_square() {
+    let corpus = Corpus::new();
+    let rows: Vec<_> = (0..4_000).map(|n| Row::image("s", n, whole(&format!("/{}", n % 9)))).collect();
+    corpus.manifest("a.parquet", &manifests::parquet(&rows, 1));
+    let start = Instant::now();
+    let report = analyze(&options(&corpus));
+    // A footer for each row group would take minutes.
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert_eq!((report.references, report.objects), (4_000, 9));
 }
 
 #[test]
