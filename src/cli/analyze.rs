@@ -170,7 +170,7 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
         output::check_path("--plot", &plot.path, &plot::KIND)?;
     }
     if let Some(file) = &flags.save {
-        output::check_table_path(file)?;
+        output::check_file_path("--save", file, &output::TABLE)?;
     }
 
     let console = Console::open(&flags.shared)?;

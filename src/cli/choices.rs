@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use onepull::commands::materialize::{CacheMode, Compression, Format, ImageTokens, MaxErrors, OnError};
+use onepull::commands::size::Policy;
 
 /// A word, its help, its value.
 pub type Choice<T> = (&'static str, &'static str, T);
@@ -47,6 +48,12 @@ pub const CACHE_MODES: &[Choice<CacheMode>] = &[
     ("always", "Every object is read from its source once and kept", CacheMode::Always),
     ("auto", "As always, but leaves the cache out where reading the source is faster", CacheMode::Auto),
     ("never", "Payloads are read when a row needs them and are not kept", CacheMode::Never),
+];
+
+pub const POLICIES: &[Choice<Policy>] = &[
+    ("count", "Most references first", Policy::Count),
+    ("density", "Most references beyond the first per byte first", Policy::Density),
+    ("objective", "Most of the --objective per byte first", Policy::Objective),
 ];
 
 pub const ON_ERROR: &[Choice<OnError>] = &[

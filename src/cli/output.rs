@@ -6,6 +6,8 @@ use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
+use onepull::commands::sealed::TELLING_BYTES;
+use onepull::commands::{admission, table};
 use onepull::publish::Draft;
 use rustix::termios::tcgetwinsize;
 use serde::{Deserialize, Serialize};
@@ -22,10 +24,11 @@ pub struct Kind {
 
 const REPORT: Kind = Kind { name: "report", telling_bytes: u64::MAX, is_ours: is_report };
 
-/// A table of multiplicities of any version.
-const TABLE_MAGIC: &[u8] = b"onepull counts\0";
-const TABLE: Kind =
-    Kind { name: "table of counts", telling_bytes: TABLE_MAGIC.len() as u64, is_ours: is_table };
+/// A table of multiplicities, or a list of admitted objects, of any version.
+pub const TABLE: Kind =
+    Kind { name: "table of counts", telling_bytes: TELLING_BYTES, is_ours: table::is_table };
+pub const ADMISSION: Kind =
+    Kind { name: "list of admitted objects", telling_bytes: TELLING_BYTES, is_ours: admission::is_list };
 
 /// Prints the report and writes the file of `--report`.
 pub fn deliver(
@@ -73,14 +76,11 @@ pub fn check_path(flag: &str, file: &Path, kind: &Kind) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// [`check_path`] for `--save`: a table is renamed into place, which would replace a device.
-pub fn check_table_path(file: &Path) -> anyhow::Result<()> {
-    ensure!(
-        !file.exists() || file.is_file() || file.is_dir(),
-        "--save {}: it is no regular file",
-        file.display()
-    );
-    check_path("--save", file, &TABLE)
+/// [`check_path`] for what is renamed into place, which would replace a device.
+pub fn check_file_path(flag: &str, file: &Path, kind: &Kind) -> anyhow::Result<()> {
+    let fits = !file.exists() || file.is_file() || file.is_dir();
+    ensure!(fits, "{flag} {}: it is no regular file", file.display());
+    check_path(flag, file, kind)
 }
 
 /// Writes a file that appears complete or not at all.
@@ -100,10 +100,6 @@ struct Earlier {
     #[serde(alias = "rows_in")]
     rows: Option<u64>,
     singletons: Option<u64>,
-}
-
-fn is_table(bytes: &[u8]) -> bool {
-    bytes.starts_with(TABLE_MAGIC)
 }
 
 /// The first `most` bytes of a file, or all of it.
@@ -156,7 +152,7 @@ mod tests {
     fn a_table_replaces_nothing_but_a_table_or_an_empty_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("counts");
-        assert!(check_table_path(&file).is_ok());
+        assert!(check_file_path("--save", &file, &TABLE).is_ok());
         for (bytes, replaceable) in [
             (&b""[..], true),
             (b"onepull counts\0\x01 and more", true),
@@ -165,11 +161,12 @@ mod tests {
             (b"{\"references\": 1}", false),
         ] {
             fs::write(&file, bytes).unwrap();
-            assert_eq!(check_table_path(&file).is_ok(), replaceable, "{bytes:?}");
+            assert_eq!(check_file_path("--save", &file, &TABLE).is_ok(), replaceable, "{bytes:?}");
         }
-        let device = check_table_path(Path::new("/dev/null")).unwrap_err().to_string();
+        let device = check_file_path("--save", Path::new("/dev/null"), &TABLE).unwrap_err().to_string();
         assert_eq!(device, "--save /dev/null: it is no regular file");
-        let nowhere = check_table_path(Path::new("/nowhere/counts")).unwrap_err().to_string();
+        let nowhere =
+            check_file_path("--save", Path::new("/nowhere/counts"), &TABLE).unwrap_err().to_string();
         assert!(nowhere.contains("there is no folder /nowhere"), "{nowhere}");
     }
 }

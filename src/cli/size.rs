@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{ArgGroup, Args};
 use onepull::commands::materialize::MaxErrors;
-use onepull::commands::size::{self, Options, Origin};
+use onepull::commands::size::{self, Admission, Options, Origin, Policy};
 use onepull::monitor::Monitor as _;
 
+use super::args::usage;
 use super::choices;
 use super::console::Console;
 use super::exit::{self, Exit};
@@ -40,6 +41,10 @@ Examples:
 
   When the disk costs more than it saves, over three months:
     onepull size manifests/ --objective dollars --egress 0.02 --price-storage 0.08 --months 3
+
+  A cache of 2 TB that keeps what is worth most for its bytes, and nothing else:
+    onepull size --from counts.onepull --budget 2TB --admit-out admitted.onepull
+    onepull materialize manifests/ -o shards/ --admit admitted.onepull
 
   Locators that say no size, and a plot for the README:
     onepull size manifests/ --assume-size 150kB --plot curve.svg";
@@ -96,6 +101,24 @@ pub struct Flags {
     #[arg(long, help_heading = "Plot", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(plot::parse_file))]
     plot: Option<PlotFile>,
 
+    /// Write the list of the objects that a cache of the one --budget is to keep
+    ///
+    /// `onepull materialize --admit FILE` obeys it. Entries with all they take on the disk fit in the
+    /// budget. FILE appears complete or not at all, and replaces nothing but an earlier list.
+    #[arg(long, help_heading = "Admission", value_name = "FILE", requires = "budget")]
+    admit_out: Option<PathBuf>,
+
+    /// In which order objects are admitted to the list
+    #[arg(
+        long,
+        help_heading = "Admission",
+        value_name = "ORDER",
+        default_value = "density",
+        requires = "admit_out",
+        value_parser = choices::parser(choices::POLICIES)
+    )]
+    policy: Policy,
+
     /// Errors to accept before the exit code is 3: a count, or a percentage of the references
     ///
     /// An error is a line that is no row, or a locator that cannot be understood: what it stands
@@ -120,6 +143,10 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     output::check_report_path(&flags.shared)?;
     if let Some(plot) = &flags.plot {
         output::check_path("--plot", &plot.path, &plot::KIND)?;
+    }
+
+    if let Some(file) = &flags.admit_out {
+        output::check_file_path("--admit-out", file, &output::ADMISSION)?;
     }
 
     let console = Console::open(&flags.shared)?;
@@ -151,12 +178,22 @@ impl Flags {
             targets: ascending(&self.target, f64::total_cmp),
             assumed_size: self.assume_size,
             probed_sizes: 0,
-            admission: None,
+            admission: self.admission()?,
             root: self.root.clone(),
             allow: Vec::new(),
             jobs,
             memory: self.shared.memory(),
         })
+    }
+}
+
+impl Flags {
+    fn admission(&self) -> Result<Option<Admission>, clap::Error> {
+        let Some(file) = &self.admit_out else { return Ok(None) };
+        match ascending(&self.budget, u64::cmp)[..] {
+            [budget_bytes] => Ok(Some(Admission { file: file.clone(), budget_bytes, policy: self.policy })),
+            _ => Err(usage(NAME, "--admit-out takes exactly one --budget: the size of the cache")),
+        }
     }
 }
 

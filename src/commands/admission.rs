@@ -26,6 +26,11 @@ const KIND: Kind = Kind {
     made_by: "onepull size MANIFEST... --admit-out FILE",
 };
 
+/// Whether the bytes are the beginning of a list, of any version.
+pub fn is_list(bytes: &[u8]) -> bool {
+    KIND.begins(bytes)
+}
+
 /// A choice of objects, and what it was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admission {

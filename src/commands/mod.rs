@@ -7,7 +7,7 @@ mod manifests;
 pub mod materialize;
 mod obtain;
 mod scan;
-mod sealed;
+pub mod sealed;
 pub mod size;
 pub mod table;
 mod tally;

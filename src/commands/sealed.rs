@@ -20,7 +20,15 @@ pub struct Kind {
     pub made_by: &'static str,
 }
 
+/// Bytes at the beginning of a file that tell its kind; the version follows.
+pub const TELLING_BYTES: u64 = 15;
+
 impl Kind {
+    /// Whether the bytes are the beginning of a file of this kind, of any version.
+    pub fn begins(&self, bytes: &[u8]) -> bool {
+        bytes.starts_with(&self.magic[..TELLING_BYTES as usize])
+    }
+
     /// What stands between magic and hash of the file with these bytes.
     ///
     /// Fails when it is of another kind or version, or is not whole; the message says how to make

@@ -24,6 +24,11 @@ const KIND: Kind = Kind {
     made_by: "onepull analyze --save FILE",
 };
 
+/// Whether the bytes are the beginning of a table, of any version.
+pub fn is_table(bytes: &[u8]) -> bool {
+    KIND.begins(bytes)
+}
+
 /// One object of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {

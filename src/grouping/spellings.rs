@@ -23,7 +23,7 @@ pub use batch::Batch;
 use shelf::{Shelf, Text};
 
 /// Texts are spread over this many tables by the top bits of their hash.
-pub const SHELVES: usize = 256;
+pub const SHELVES: usize = 64;
 
 /// All texts.
 pub struct Spellings {
