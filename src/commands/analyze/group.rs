@@ -1,6 +1,7 @@
 //! Joins what the threads counted: spelling by spelling, then object by object.
 
 use anyhow::Context;
+use parking_lot::Mutex;
 
 use super::found::Found;
 use super::options::Options;
@@ -41,23 +42,20 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
     spellings.drain(jobs, &counter, done)?;
 
     let table = options.save.as_deref().map(table::Writer::create).transpose()?;
-    let empty = || (Summary::default(), SourceSums::default());
-    let add = |(summary, sums): &mut (Summary, SourceSums), partition, objects: Vec<Counted>| {
-        for object in &objects {
-            summary.add(object.count, object.size);
-            sums.add(object);
-        }
+    // One for all threads, since there may be millions of sources.
+    let sums: Mutex<SourceSums> = Mutex::default();
+    let add = |summary: &mut Summary, partition, objects: Vec<Counted>| {
+        objects.iter().for_each(|object| summary.add(object.count, object.size));
+        sums.lock().add_all(&objects);
         if let Some(table) = &table {
             table.add(partition, &rows(objects)).context("cannot save the counts")?;
         }
         done()
     };
-    let join = |(summary, sums): &mut (Summary, SourceSums), (other, more): (Summary, SourceSums)| {
-        summary.merge(&other);
-        sums.merge(more);
-    };
-    let ((summary, mut sums), totals) =
-        counter.fold(jobs, empty, add, join).context("cannot count the references")?;
+    let (summary, totals) = counter
+        .fold(jobs, Summary::default, add, |summary, other| summary.merge(&other))
+        .context("cannot count the references")?;
+    let mut sums = sums.into_inner();
     sums.name(sources);
     table.map(table::Writer::finish).transpose()?;
 

@@ -42,8 +42,8 @@ pub struct Report {
     pub equivalents: Vec<Equivalent>,
     /// For each target hit rate the smallest cache by policy.
     pub targets: Vec<Target>,
-    /// Where another doubling of the cache by density gives less than half of what the last one
-    /// gave; `None` when there is no such place.
+    /// The cache by density beyond which a byte more gives less than a byte does in the mean, up to
+    /// the smallest cache that reaches the ceiling; `None` when nothing recurs.
     pub knee_bytes: Option<u64>,
     /// The largest budget at which one more gigabyte still saves more than it costs; `None` where
     /// the objective knows no cost, or where none does.
