@@ -14,18 +14,17 @@ pub fn report(objects: &Objects, options: &Options) -> Report {
     let totals = objects.totals();
     let summary = objects.summary();
     let share = |part: u64| part as f64 / totals.objects.max(1) as f64;
-    let (sized, assumed) = match options.assumed_size {
-        Some(_) => (totals.objects - totals.unsized_objects, totals.unsized_objects),
-        None => (totals.objects - totals.unsized_objects, 0),
-    };
+    let sized = totals.objects - totals.unsized_objects;
+    let assumed = options.assumed_size.map_or(0, |_| totals.unsized_objects);
     let mut budgets = options.budgets.clone();
     budgets.sort_unstable();
     budgets.dedup();
     if budgets.is_empty() && totals.recurring.hits > 0 {
         budgets = ladder(totals.unique_bytes);
     }
-    let curves = Curves::new(objects, &totals, summary.histogram(), options.objective);
-    let policy = curves.own_policy();
+    let points = curve(totals.recurring.bytes);
+    let curves = Curves::new(objects, &totals, summary.histogram(), options, &budgets, &points);
+    let policy = own_policy(options.objective);
     Report {
         objective: name(options.objective),
         cost_without_cache: policy.map(|_| options.objective.without_cache(&totals)),
@@ -41,25 +40,47 @@ pub fn report(objects: &Objects, options: &Options) -> Report {
             .then(|| totals.recurring.hit_bytes as f64 / totals.reference_bytes as f64),
         ceiling_bytes: narrow(totals.recurring.bytes),
         ceiling_objects: totals.recurring.objects,
-        equivalents: curves.equivalents(&budgets),
-        targets: curves.targets(&options.targets),
+        equivalents: curves.equivalents(),
+        targets: curves.targets(),
         knee_bytes: (totals.recurring.hits > 0)
             .then(|| narrow(admission::knee(objects, Policy::Density).bytes)),
         worthwhile_bytes: policy.map(|policy| narrow(admission::worthwhile(objects, policy).bytes)),
         break_even: break_even(&totals, summary.duplicates(), options.objective),
-        budgets: curves.budgets(&budgets),
-        curve: curves.curve(&curve(totals.recurring.bytes)),
+        budgets: curves.budgets(),
+        curve: curves.curve(),
         ..Report::default()
     }
 }
 
-/// What the lines of a report are read from.
+/// What the lines of a report are read from: each order of admission is gone through once.
 struct Curves<'a> {
-    objects: &'a Objects,
     totals: &'a Totals,
     classes: Vec<Class>,
     objective: Objective,
+    targets: &'a [f64],
     random_order: RandomOrder,
+    count: Admitted,
+    density: Admitted,
+    own: Option<Admitted>,
+    /// What the best cache without bound saves, in the unit of the objective.
+    best: f64,
+    /// By count: the smallest caches with the hits of each budget by density, then of the targets.
+    same_by_count: Vec<Option<Sums>>,
+    targets_by_density: Vec<Option<Sums>>,
+}
+
+/// What one policy admits.
+struct Admitted {
+    budgets: Vec<Admission>,
+    points: Vec<Admission>,
+}
+
+impl Admitted {
+    fn new(objects: &Objects, policy: Policy, budgets: &[u64], points: &[u64]) -> Admitted {
+        let mut admissions = admission::admit(objects, policy, &[budgets, points].concat());
+        let points = admissions.split_off(budgets.len());
+        Admitted { budgets: admissions, points }
+    }
 }
 
 impl<'a> Curves<'a> {
@@ -67,49 +88,63 @@ impl<'a> Curves<'a> {
         objects: &'a Objects,
         totals: &'a Totals,
         classes: Vec<Class>,
-        objective: Objective,
+        options: &'a Options,
+        budgets: &[u64],
+        points: &[u64],
     ) -> Curves<'a> {
-        Curves { objects, totals, classes, objective, random_order: RandomOrder::new(objects) }
-    }
-
-    /// The policy of the objective, where neither count nor density is it.
-    fn own_policy(&self) -> Option<Policy> {
-        match self.objective {
-            Objective::Requests | Objective::Bytes => None,
-            objective => Some(Policy::Objective(objective)),
+        let objective = options.objective;
+        let wanted: Vec<u64> =
+            options.targets.iter().map(|target| (target * totals.references as f64).ceil() as u64).collect();
+        let by = |policy| Admitted::new(objects, policy, budgets, points);
+        let ((count, random_order), (density, same_by_count)) = rayon::join(
+            || (by(Policy::Count), RandomOrder::new(objects)),
+            || {
+                let density = by(Policy::Density);
+                let same = density.budgets.iter().map(|admission| admission.admitted.hits);
+                let hits: Vec<u64> = same.chain(wanted.iter().copied()).collect();
+                (density, admission::reach(objects, Policy::Count, &hits))
+            },
+        );
+        let own = own_policy(objective);
+        Curves {
+            totals,
+            classes,
+            objective,
+            targets: &options.targets,
+            random_order,
+            count,
+            density,
+            own: own.map(by),
+            best: own.map_or(0.0, |own| objective.value_of(&admission::worthwhile(objects, own))),
+            same_by_count,
+            targets_by_density: admission::reach(objects, Policy::Density, &wanted),
         }
     }
 
-    fn budgets(&self, budgets: &[u64]) -> Vec<Budget> {
-        let admit = |policy| admission::admit(self.objects, policy, budgets);
-        let (count, density) = (admit(Policy::Count), admit(Policy::Density));
-        let own = self.own_policy().map(admit);
-        let line = |(nth, &budget): (usize, &u64)| Budget {
-            budget,
+    fn budgets(&self) -> Vec<Budget> {
+        let line = |(nth, count): (usize, &Admission)| Budget {
+            budget: count.budget_bytes,
             policies: Policies {
-                count: self.reached(&count[nth]),
-                density: self.reached(&density[nth]),
-                objective: own.as_ref().map(|own| self.reached(&own[nth])),
+                count: self.reached(count),
+                density: self.reached(&self.density.budgets[nth]),
+                objective: self.own.as_ref().map(|own| self.reached(&own.budgets[nth])),
             },
-            lru: self.of_requests(lru::in_random_order(&self.classes, budget)),
-            any_policy_bound: self.of_requests(self.random_order.hits(budget)),
+            lru: self.of_requests(lru::in_random_order(&self.classes, count.budget_bytes)),
+            any_policy_bound: self.of_requests(self.random_order.hits(count.budget_bytes)),
         };
-        budgets.iter().enumerate().map(line).collect()
+        self.count.budgets.iter().enumerate().map(line).collect()
     }
 
-    fn curve(&self, sizes: &[u64]) -> Vec<Point> {
-        let rates = |policy| {
-            let admissions = admission::admit(self.objects, policy, sizes).into_iter();
-            admissions.map(|admission| self.of_requests(admission.admitted.hits as f64))
-        };
-        let lines = sizes.iter().zip(rates(Policy::Count)).zip(rates(Policy::Density));
+    fn curve(&self) -> Vec<Point> {
+        let rate = |admission: &Admission| self.of_requests(admission.admitted.hits as f64);
+        let lines = self.count.points.iter().zip(&self.density.points);
         lines
-            .map(|((&bytes, count), density)| Point {
-                bytes,
-                count,
-                density,
-                lru: self.of_requests(lru::in_random_order(&self.classes, bytes)),
-                any_policy_bound: self.of_requests(self.random_order.hits(bytes)),
+            .map(|(count, density)| Point {
+                bytes: count.budget_bytes,
+                count: rate(count),
+                density: rate(density),
+                lru: self.of_requests(lru::in_random_order(&self.classes, count.budget_bytes)),
+                any_policy_bound: self.of_requests(self.random_order.hits(count.budget_bytes)),
             })
             .collect()
     }
@@ -119,8 +154,7 @@ impl<'a> Curves<'a> {
         let whole = match admission.policy.objective() {
             Objective::Requests => self.totals.references as f64,
             Objective::Bytes => self.totals.reference_bytes as f64,
-            // As a share of what the best cache without bound saves.
-            objective => objective.value_of(&admission::worthwhile(self.objects, admission.policy)),
+            _ => self.best,
         };
         let share = |value: f64| if whole > 0.0 { value / whole } else { 0.0 };
         Reached {
@@ -130,18 +164,15 @@ impl<'a> Curves<'a> {
             bytes: narrow(bytes),
             bound: share(admission.bound),
             gap: share(admission.gap),
-            saved: self.own_policy().map(|_| self.objective.value_of(&admission.admitted)),
+            saved: own_policy(self.objective).map(|_| self.objective.value_of(&admission.admitted)),
         }
     }
 
     /// For each budget by density the smallest cache by count that gives as many hits.
-    fn equivalents(&self, budgets: &[u64]) -> Vec<Equivalent> {
-        let density = admission::admit(self.objects, Policy::Density, budgets);
-        let hits: Vec<u64> = density.iter().map(|admission| admission.admitted.hits).collect();
-        let count = admission::reach(self.objects, Policy::Count, &hits);
-        let equivalent = |(density, count): (&Admission, Option<Sums>)| {
+    fn equivalents(&self) -> Vec<Equivalent> {
+        let equivalent = |(density, count): (&Admission, &Option<Sums>)| {
             let density_bytes = density.budget_bytes;
-            let count_bytes = narrow(count?.bytes);
+            let count_bytes = narrow(count.as_ref()?.bytes);
             // Beyond the smallest cache that reaches the ceiling, more says nothing.
             let all = u128::from(density_bytes) >= self.totals.recurring.bytes;
             (density.admitted.hits > 0 && !all).then(|| Equivalent {
@@ -151,15 +182,13 @@ impl<'a> Curves<'a> {
                 times: count_bytes as f64 / density_bytes as f64,
             })
         };
-        density.iter().zip(count).filter_map(equivalent).collect()
+        self.density.budgets.iter().zip(&self.same_by_count).filter_map(equivalent).collect()
     }
 
-    fn targets(&self, targets: &[f64]) -> Vec<Target> {
-        let hits: Vec<u64> =
-            targets.iter().map(|target| (target * self.totals.references as f64).ceil() as u64).collect();
-        let reach = |policy| admission::reach(self.objects, policy, &hits).into_iter();
-        let bytes = |sums: Option<Sums>| sums.map(|sums| narrow(sums.bytes));
-        let lines = targets.iter().zip(reach(Policy::Count)).zip(reach(Policy::Density));
+    fn targets(&self) -> Vec<Target> {
+        let bytes = |sums: &Option<Sums>| sums.as_ref().map(|sums| narrow(sums.bytes));
+        let by_count = &self.same_by_count[self.density.budgets.len()..];
+        let lines = self.targets.iter().zip(by_count).zip(&self.targets_by_density);
         lines
             .map(|((&hit_rate, count), density)| Target {
                 hit_rate,
@@ -175,6 +204,14 @@ impl<'a> Curves<'a> {
 
     fn of_bytes(&self, bytes: f64) -> f64 {
         if self.totals.reference_bytes == 0 { 0.0 } else { bytes / self.totals.reference_bytes as f64 }
+    }
+}
+
+/// The policy of the objective, where neither count nor density is it.
+fn own_policy(objective: Objective) -> Option<Policy> {
+    match objective {
+        Objective::Requests | Objective::Bytes => None,
+        objective => Some(Policy::Objective(objective)),
     }
 }
 

@@ -31,7 +31,8 @@ pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     if let Some(size) = options.assumed_size {
         objects.assume(size);
     }
-    let mut report = answers::report(&objects, options);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
+    let mut report = pool.install(|| answers::report(&objects, options));
     report.admission =
         options.admission.as_ref().map(|list| admit::write(&objects, list, options)).transpose()?;
     report.errors = errors;

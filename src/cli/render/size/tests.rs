@@ -54,8 +54,8 @@ target            40.00 %  hit rate takes 1.3 TB by density, 3.2 TB by count
                   80.00 %  hit rate is above the ceiling
 equal              2.0 TB  by density reaches 46.40 %: by count that takes
                            4.4 TB, 2.21 times as much
-knee               8.0 TB  by density: beyond it a byte of cache gives less than
-                           it does on average
+knee               8.0 TB  by density: beyond it a byte of cache gives less
+                           than it does on average
 
 Hit rates by size of the cache, for two orders of admission:
           of all  ───── by count ──────  ──── by density ─────            any
