@@ -14,21 +14,23 @@
 //!
 //! `analyze` stops after the counts: how often objects recur, what a cache could make of that, and
 //! what is lost when several workers share one. It reads payloads only where it is asked to compare
-//! or to time some.
+//! or to time some. `size` goes on from the same counts, or from those that `analyze` saved: what a
+//! cache of each size reaches, and which objects it is to keep, as a list that `materialize` obeys.
 //!
 //! # Words
 //!
 //! A *manifest* is a file of *rows*: text blocks and images of *samples*. A row's *locator* says
 //! where its payload is. A row that needs a payload is a *reference*; one distinct payload is an
 //! *object*, named by its *key*; the number of its references is its *multiplicity*. An object in
-//! the cache is an *entry*. Output files are *shards*.
+//! the cache is an *entry*. Output files are *shards*. An *admission* is the set of objects that a
+//! cache of limited size is to keep; a *policy* is the order in which they are chosen.
 //!
 //! # Where things are
 //!
 //! | module | noun |
 //! |---|---|
 //! | [`commands`] | what a user asks for: options in, report out, no printing |
-//! | [`analysis`] | what multiplicities and sizes mean for caches, workers and samples; pure |
+//! | [`analysis`] | what multiplicities and sizes mean for caches, costs, workers and samples; pure |
 //! | [`grouping`] | references become objects with counts, in bounded memory |
 //! | [`source`] | where bytes come from: files, members of archives, byte ranges |
 //! | [`plan`] | what to fetch, in which order, in how many requests; pure |

@@ -44,7 +44,7 @@ pub struct Admission {
 pub struct Choice {
     /// As `size` names it: `count`, `density`.
     pub policy: String,
-    /// What the payloads of the admitted objects had to fit in, bytes.
+    /// What the entries of the admitted objects had to fit in, bytes.
     pub budget: u64,
     /// References to admitted objects beyond the first of each: sum of k-1.
     pub hits: u64,
@@ -102,7 +102,7 @@ impl Admission {
     ///
     /// Fails when the file cannot be read, is no list, is one of another version, or is damaged.
     pub fn read(file: &Path) -> anyhow::Result<Admission> {
-        let bytes = sealed::bytes(file)?;
+        let bytes = KIND.bytes(file)?;
         let content = KIND.open(&bytes);
         content
             .and_then(|content| decode(content).ok_or_else(|| KIND.damaged()))

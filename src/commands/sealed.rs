@@ -6,6 +6,7 @@
 //! 32  BLAKE3 of all that
 //! ```
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
@@ -27,6 +28,16 @@ impl Kind {
     /// Whether the bytes are the beginning of a file of this kind, of any version.
     pub fn begins(&self, bytes: &[u8]) -> bool {
         bytes.starts_with(&self.magic[..TELLING_BYTES as usize])
+    }
+
+    /// All bytes of `file`. Fails naming it; where it is not there, the message says how to make
+    /// one.
+    pub fn bytes(&self, file: &Path) -> anyhow::Result<Vec<u8>> {
+        let bytes = std::fs::read(file).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => anyhow::anyhow!("{error}; `{}` makes one", self.made_by),
+            _ => error.into(),
+        });
+        bytes.with_context(|| file.display().to_string())
     }
 
     /// What stands between magic and hash of the file with these bytes.
@@ -58,11 +69,6 @@ impl Kind {
 /// The folder that `file` is in.
 pub fn folder(file: &Path) -> &Path {
     file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
-}
-
-/// Reads `file` whole. Fails naming it.
-pub fn bytes(file: &Path) -> anyhow::Result<Vec<u8>> {
-    std::fs::read(file).with_context(|| file.display().to_string())
 }
 
 /// Appends a number.

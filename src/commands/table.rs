@@ -102,7 +102,7 @@ impl State {
 ///
 /// Fails when the file cannot be read, is no table, is one of another version, or is damaged.
 pub fn read(file: &Path, each: impl FnMut(Row)) -> anyhow::Result<()> {
-    let bytes = sealed::bytes(file)?;
+    let bytes = KIND.bytes(file)?;
     let lots = KIND.open(&bytes);
     lots.and_then(|lots| decode(lots, each).ok_or_else(|| KIND.damaged()))
         .with_context(|| file.display().to_string())

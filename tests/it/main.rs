@@ -13,5 +13,6 @@ mod killed;
 mod readme;
 mod reports;
 mod sharing;
+mod sizing;
 mod support;
 mod tidy;

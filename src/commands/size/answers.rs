@@ -44,7 +44,10 @@ pub fn report(objects: &Objects, options: &Options) -> Report {
         targets: curves.targets(),
         knee_bytes: (totals.recurring.hits > 0)
             .then(|| narrow(admission::knee(objects, Policy::Density).bytes)),
-        worthwhile_bytes: policy.map(|policy| narrow(admission::worthwhile(objects, policy).bytes)),
+        worthwhile_bytes: policy
+            .map(|policy| admission::worthwhile(objects, policy))
+            .filter(|all| all.objects > 0)
+            .map(|all| narrow(all.bytes)),
         break_even: break_even(&totals, summary.duplicates(), options.objective),
         budgets: curves.budgets(),
         curve: curves.curve(),
@@ -129,8 +132,8 @@ impl<'a> Curves<'a> {
                 density: self.reached(&self.density.budgets[nth]),
                 objective: self.own.as_ref().map(|own| self.reached(&own.budgets[nth])),
             },
-            lru: self.of_requests(lru::in_random_order(&self.classes, count.budget_bytes)),
-            any_policy_bound: self.of_requests(self.random_order.hits(count.budget_bytes)),
+            lru: self.lru(count.budget_bytes),
+            any_policy_bound: self.any_policy_bound(count.budget_bytes),
         };
         self.count.budgets.iter().enumerate().map(line).collect()
     }
@@ -143,8 +146,8 @@ impl<'a> Curves<'a> {
                 bytes: count.budget_bytes,
                 count: rate(count),
                 density: rate(density),
-                lru: self.of_requests(lru::in_random_order(&self.classes, count.budget_bytes)),
-                any_policy_bound: self.of_requests(self.random_order.hits(count.budget_bytes)),
+                lru: self.lru(count.budget_bytes),
+                any_policy_bound: self.any_policy_bound(count.budget_bytes),
             })
             .collect()
     }
@@ -196,6 +199,15 @@ impl<'a> Curves<'a> {
                 density_bytes: bytes(density),
             })
             .collect()
+    }
+
+    /// In random order. For caches of a few objects its formula is too high; the bound is not.
+    fn lru(&self, bytes: u64) -> f64 {
+        self.of_requests(lru::in_random_order(&self.classes, bytes)).min(self.any_policy_bound(bytes))
+    }
+
+    fn any_policy_bound(&self, bytes: u64) -> f64 {
+        self.of_requests(self.random_order.hits(bytes))
     }
 
     fn of_requests(&self, hits: f64) -> f64 {

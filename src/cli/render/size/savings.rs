@@ -88,10 +88,12 @@ impl Layout {
         let mut grid = Grid::new(First::Numbers, header).with_groups([(1, ""), (2, "saved"), (5, group)]);
         let saved = |of: &Reached| of.saved.map_or(String::new(), |saved| amount(objective, saved));
         for (budget, of) in lines {
-            let share = of.saved.map_or(0.0, |saved| saved / cost);
+            // Where reads cost nothing, what a cache costs is no share of it.
+            let share = of.saved.filter(|_| cost > 0.0);
+            let share = share.map_or(String::new(), |saved| percent_signed(saved / cost));
             let (share, objects) = match self {
-                Layout::Full => (percent_signed(share), count(of.objects)),
-                Layout::Short => (bare(&percent_signed(share)), short_count(of.objects)),
+                Layout::Full => (share, count(of.objects)),
+                Layout::Short => (bare(&share), short_count(of.objects)),
             };
             let rate = |rate| if self == Layout::Full { hit_rate(rate) } else { bare(&hit_rate(rate)) };
             grid.row(vec![

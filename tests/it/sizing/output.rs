@@ -1,0 +1,114 @@
+//! What the command prints and writes: text, JSON, plots.
+
+use std::fs;
+
+use predicates::str::contains;
+use serde_json::Value;
+
+use super::model::{corpus, random_objects};
+use super::{command, stdout};
+use crate::support::corpus::Corpus;
+use crate::support::random::Random;
+
+fn generated() -> Corpus {
+    corpus(&random_objects(&mut Random::new(31), 300))
+}
+
+fn fields(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+fn sorted(names: &str) -> Vec<&str> {
+    let mut names: Vec<_> = names.split_whitespace().collect();
+    names.sort_unstable();
+    names
+}
+
+#[track_caller]
+fn assert_fields(value: &Value, names: &str) {
+    let mut found = fields(value);
+    found.sort_unstable();
+    assert_eq!(found, sorted(names));
+}
+
+#[test]
+fn json_has_the_fields_of_the_report_and_is_the_same_in_a_report_file() {
+    let corpus = generated();
+    let flags = ["in", "--json", "--report", "report.json", "--target", "20%", "--budget", "40kB"];
+    let more = ["--objective", "seconds", "--policy", "objective", "--admit-out", "list"];
+    let printed = stdout(command(&corpus, &flags).args(more));
+    assert_eq!(printed, fs::read_to_string(corpus.path("report.json")).unwrap());
+    let value: Value = serde_json::from_str(&printed).unwrap();
+    assert_fields(
+        &value,
+        "objective cost_without_cache references objects singletons unique_bytes reference_bytes
+         sized_share assumed_share ceiling byte_ceiling ceiling_bytes ceiling_objects budgets curve
+         equivalents targets knee_bytes worthwhile_bytes break_even admission errors unreadable
+         advice seconds",
+    );
+    let budget = &value["budgets"][0];
+    assert_fields(budget, "budget policies lru any_policy_bound");
+    assert_fields(&budget["policies"], "count density objective");
+    for of in ["count", "density", "objective"] {
+        let names = "hit_rate byte_hit_rate objects bytes bound gap saved";
+        assert_fields(&budget["policies"][of], names);
+    }
+    assert_fields(&value["curve"][0], "bytes count density lru any_policy_bound");
+    assert_fields(&value["equivalents"][0], "density_bytes hit_rate count_bytes times");
+    assert_fields(&value["targets"][0], "hit_rate count_bytes density_bytes");
+    assert_fields(&value["break_even"], "storing_all storing_repeated");
+    assert_fields(&value["admission"], "file policy budget objects bytes hit_rate");
+    assert_fields(&value["seconds"], "scan group read size total");
+
+    // An earlier report is replaced, anything else is not.
+    command(&corpus, &["in", "--report", "report.json"]).assert().code(0);
+    fs::write(corpus.path("notes.json"), "{\"singletons\": []}").unwrap();
+    command(&corpus, &["in", "--report", "notes.json"]).assert().code(1).stdout("");
+}
+
+#[test]
+fn every_field_is_there_when_nothing_is() {
+    let corpus = Corpus::new();
+    corpus.manifest("empty.jsonl", b"");
+    let value: Value = serde_json::from_str(&stdout(&mut command(&corpus, &["in", "--json"]))).unwrap();
+    let full = serde_json::to_value(onepull::commands::size::Report::default()).unwrap();
+    assert_eq!(fields(&value), fields(&full));
+}
+
+#[test]
+fn a_plot_is_written_whole_and_replaces_nothing_but_a_plot() {
+    let corpus = generated();
+    for (name, beginning) in [("plot.svg", "<svg"), ("plot.html", "<!doctype html>")] {
+        for flags in [&[][..], &["--budget", "20kB,80kB", "--target", "20%"], &["--objective", "dollars"]] {
+            command(&corpus, &["in", "--plot", name]).args(flags).assert().code(0);
+            let text = fs::read_to_string(corpus.path(name)).unwrap();
+            assert!(text.starts_with(beginning) && text.contains("<svg"), "{text}");
+            assert!(text.contains("</svg>") && !text.contains("NaN") && !text.contains("inf,"), "{text}");
+            assert_eq!(text.matches("<svg").count(), text.matches("</svg>").count());
+        }
+        fs::write(corpus.path(name), "<html>mine</html>").unwrap();
+        let refused = command(&corpus, &["in", "--plot", name]).assert().code(1).stdout("");
+        refused.stderr(contains("is no plot"));
+        assert_eq!(fs::read_to_string(corpus.path(name)).unwrap(), "<html>mine</html>");
+    }
+    command(&corpus, &["in", "--plot", "plot.png"]).assert().code(2).stderr(contains(".svg or .html"));
+}
+
+#[test]
+fn a_plot_of_nothing_is_a_plot() {
+    let corpus = Corpus::new();
+    corpus.manifest("empty.jsonl", b"");
+    command(&corpus, &["in", "--plot", "plot.svg"]).assert().code(0);
+    assert!(fs::read_to_string(corpus.path("plot.svg")).unwrap().ends_with("</svg>\n"));
+}
+
+#[test]
+fn a_plot_is_the_same_from_manifests_and_from_a_table() {
+    let corpus = generated();
+    super::save(&corpus, 2, 1 << 30);
+    for (origin, plot) in [(&["in"][..], "one.svg"), (&["--from", "counts"], "two.svg")] {
+        command(&corpus, origin).args(["--plot", plot, "-q"]).assert().code(0);
+    }
+    let [one, two] = ["one.svg", "two.svg"].map(|name| fs::read_to_string(corpus.path(name)).unwrap());
+    assert_eq!(one, two);
+}

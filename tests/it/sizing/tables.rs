@@ -1,0 +1,112 @@
+//! Saved tables that are damaged, foreign or not there, and files that are not replaced.
+
+use std::fs;
+
+use assert_cmd::Command;
+use onepull::commands::admission::{Admission, Choice};
+use predicates::prelude::*;
+use predicates::str::contains;
+
+use super::model::{corpus, objects};
+use super::{command, save};
+use crate::support::corpus::Corpus;
+use crate::support::run::onepull;
+
+fn small() -> Corpus {
+    let corpus = corpus(&objects(&[(5, 700), (2, 300), (1, 10)]));
+    save(&corpus, 2, 1 << 30);
+    corpus
+}
+
+/// `onepull analyze in --save FILE` in the folder of the corpus.
+fn saving(corpus: &Corpus, file: &str) -> Command {
+    let mut command = onepull();
+    command.current_dir(corpus.path("")).args(["analyze", "in", "--progress", "none", "--save", file]);
+    command
+}
+
+#[test]
+fn a_table_that_is_damaged_foreign_or_missing_is_named_and_the_way_to_one_told() {
+    let corpus = small();
+    let whole = fs::read(corpus.path("counts")).unwrap();
+    let refused = |what: &str| {
+        let run = command(&corpus, &["--from", "counts", "--json"]).assert().code(1).stdout("");
+        let told = contains("counts: ").and(contains(what)).and(contains("`onepull analyze --save FILE`"));
+        run.stderr(told.and(predicate::function(|text: &str| text.lines().count() == 1)));
+    };
+    for at in [20, whole.len() / 2, whole.len() - 1] {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        fs::write(corpus.path("counts"), damaged).unwrap();
+        refused("damaged or cut off");
+        fs::write(corpus.path("counts"), &whole[..at]).unwrap();
+        refused("damaged or cut off");
+    }
+    let mut newer = whole.clone();
+    newer[15] += 1;
+    fs::write(corpus.path("counts"), newer).unwrap();
+    refused("another version of onepull");
+    for foreign in [&b""[..], b"{\"references\": 3}", &whole[..10]] {
+        fs::write(corpus.path("counts"), foreign).unwrap();
+        refused("it is no table of multiplicities");
+    }
+    Admission::new(Choice::default(), vec![1, 2]).write(&corpus.path("counts")).unwrap();
+    refused("it is no table of multiplicities");
+    fs::remove_file(corpus.path("counts")).unwrap();
+    refused("No such file");
+    fs::write(corpus.path("counts"), whole).unwrap();
+    command(&corpus, &["--from", "counts"]).assert().code(0);
+}
+
+#[test]
+fn save_replaces_an_earlier_table_and_nothing_else() {
+    let corpus = small();
+    let earlier = fs::read(corpus.path("counts")).unwrap();
+    corpus.jsonl(
+        "more.jsonl",
+        &super::model::rows(&mut crate::support::random::Random::new(1), &objects(&[(9, 9)])),
+    );
+    saving(&corpus, "counts").assert().code(0);
+    assert_ne!(fs::read(corpus.path("counts")).unwrap(), earlier);
+
+    let refused = |file: &str, what: &str| {
+        let run = saving(&corpus, file).assert().code(1).stdout("");
+        run.stderr(contains(format!("--save {file}")).and(contains(what)));
+    };
+    for content in ["notes", "{\"references\": 3, \"rows\": 5}"] {
+        fs::write(corpus.path("notes"), content).unwrap();
+        refused("notes", "is no table");
+        assert_eq!(fs::read_to_string(corpus.path("notes")).unwrap(), content);
+    }
+    refused("in", "is a folder");
+    refused("nowhere/counts", "there is no folder nowhere");
+    let names = fs::read_dir(corpus.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    assert_eq!(names, ["counts", "in", "notes"]);
+}
+
+#[test]
+fn a_list_needs_exactly_one_budget_and_replaces_nothing_but_a_list() {
+    let corpus = small();
+    let listing = |flags: &[&str]| command(&corpus, &[&["in", "--admit-out", "list"], flags].concat());
+    listing(&[]).assert().code(2).stdout("").stderr(contains("--budget"));
+    for budgets in [&["--budget", "1kB,2kB"][..], &["--budget", "1kB", "--budget", "0B"]] {
+        listing(budgets).assert().code(2).stdout("").stderr(contains("exactly one --budget"));
+    }
+    command(&corpus, &["in", "--budget", "1kB", "--policy", "count"]).assert().code(2);
+    assert!(!corpus.path("list").exists());
+
+    fs::write(corpus.path("list"), "notes").unwrap();
+    listing(&["--budget", "1kB"]).assert().code(1).stdout("").stderr(contains("is no list"));
+    assert_eq!(fs::read_to_string(corpus.path("list")).unwrap(), "notes");
+    fs::remove_file(corpus.path("list")).unwrap();
+
+    // One budget that is given twice is one.
+    listing(&["--budget", "1kB,1000B"]).assert().code(0);
+    assert_eq!(Admission::read(&corpus.path("list")).unwrap().objects(), 1);
+    listing(&["--budget", "2kB"]).assert().code(0);
+    assert_eq!(Admission::read(&corpus.path("list")).unwrap().objects(), 2);
+    listing(&["--budget", "0B"]).assert().code(0);
+    assert_eq!(Admission::read(&corpus.path("list")).unwrap().objects(), 0);
+}
