@@ -2,10 +2,10 @@
 //!
 //! A text is read when it comes first, and for as long as there is memory it is only counted when
 //! it comes again. Its references are passed on to its object when it is forgotten, when a count
-//! is full, and at the end.
+//! is full, and at the end. Where memory is short, texts that came only once are forgotten first.
 //!
-//! Texts are told apart by 87 bits of their hash: 79 in a table, and 8 that choose the table. With
-//! n texts, n^2 / 2^88 pairs are expected to be taken for one: 3e-9 for a billion.
+//! Texts are told apart by 85 bits of their hash: 79 in a table, and 6 that choose the table. With
+//! n texts, n^2 / 2^86 pairs are expected to be taken for one: 1.3e-8 for a billion.
 
 mod batch;
 mod shelf;
@@ -29,7 +29,7 @@ pub const SHELVES: usize = 64;
 pub struct Spellings {
     shelves: Vec<Mutex<Shelf>>,
     room: Arc<Room>,
-    /// Bytes that a shelf may hold.
+    /// Slots that a shelf may have.
     most: usize,
 }
 
@@ -40,7 +40,7 @@ impl Spellings {
     /// Takes half of `room` at most.
     pub fn new(room: Arc<Room>) -> Spellings {
         let shelves = (0..SHELVES).map(|_| Mutex::default()).collect();
-        Spellings { shelves, most: room.budget() / 2 / SHELVES, room }
+        Spellings { shelves, most: shelf::slots_within(room.budget() / 2 / SHELVES), room }
     }
 
     /// Counts the texts of `batch` and empties it. `read` is called with the row and the hash of
@@ -100,20 +100,19 @@ impl Spellings {
     fn open(&self, shelf: usize, texts: &[Text]) -> Open<'_> {
         let mut shelf = self.shelves[shelf].lock();
         let before = shelf.resident();
-        shelf.expect(texts);
+        shelf.expect(texts, self.most);
         Open { shelf, before }
     }
 
-    /// Gives a shelf up again. If it has grown too large it forgets everything.
+    /// Gives a shelf up again. If there is no place for more texts it forgets some.
     fn close(&self, open: Open, passed: &mut Vec<Passed>) {
         let Open { mut shelf, before } = open;
+        if shelf.is_full(self.most) {
+            shelf.forget(passed);
+        }
         let after = shelf.resident();
-        if after > self.most {
-            let full = std::mem::take(&mut *shelf);
-            drop(shelf);
-            passed.extend(full.passed());
-            self.room.give_back(before);
-        } else if after > before {
+        drop(shelf);
+        if after > before {
             self.room.take(after - before);
         }
     }

@@ -31,10 +31,10 @@ impl Shelf {
         self.slots.capacity() * size_of::<Slot>() + self.meanings.capacity() * size_of::<Packed>()
     }
 
-    /// Makes ready for [`Shelf::count`] of these texts. Most of a lookup is waiting for memory, so
-    /// that is asked for before it is needed.
-    pub fn expect(&mut self, texts: &[Text]) {
-        self.reserve(texts.len());
+    /// Makes ready for [`Shelf::count`] of these texts, with `most` slots as long as they are enough.
+    /// Most of a lookup is waiting for memory, so that is asked for before it is needed.
+    pub fn expect(&mut self, texts: &[Text], most: usize) {
+        self.reserve(texts.len(), most);
         texts.iter().for_each(|text| prefetch(&self.slots[self.start(*text)]));
     }
 
@@ -78,6 +78,30 @@ impl Shelf {
         slots.into_iter().filter(counted).map(|slot| self.passed_by(slot))
     }
 
+    /// Whether `most` slots are about to be too few.
+    pub fn is_full(&self, most: usize) -> bool {
+        needed(self.meanings.len()) + most / 16 >= most
+    }
+
+    /// Passes all references on and forgets the texts that came once since it forgot last: those
+    /// that came again are likely to come again. If these are most of the texts, it forgets all.
+    pub fn forget(&mut self, passed: &mut Vec<Passed>) {
+        passed.extend(self.passed());
+        let repeated = self.slots.iter().filter(|slot| slot.count() > 1);
+        let mut kept: Vec<(Slot, Packed)> =
+            repeated.map(|slot| (*slot, self.meanings[slot.meaning()])).collect();
+        if kept.len() > self.meanings.len() / 2 {
+            kept.clear();
+        }
+        self.slots.fill(Slot::default());
+        self.meanings.clear();
+        for (slot, meaning) in kept {
+            let (Ok(at) | Err(at)) = self.find(slot.text());
+            self.slots[at] = slot.kept(self.meanings.len());
+            self.meanings.push(meaning);
+        }
+    }
+
     fn passed_by(&self, slot: Slot) -> Passed {
         (self.meanings[slot.meaning()].named(slot.spelling(), slot.framed()), slot.count())
     }
@@ -110,14 +134,14 @@ impl Shelf {
     }
 
     /// Grows so that `more` texts find a free slot, and a fifth of the slots stays free: no search
-    /// is long.
-    fn reserve(&mut self, more: usize) {
-        let needed = (self.meanings.len() + more) * 5 / 4 + 1;
+    /// is long. Has more than `most` slots only where that is needed.
+    fn reserve(&mut self, more: usize, most: usize) {
+        let needed = needed(self.meanings.len() + more);
         if needed <= self.slots.len() {
             return;
         }
         let factor = if self.slots.len() < LARGE { 4 } else { 2 };
-        let length = needed.max(self.slots.len() * factor).max(FEWEST);
+        let length = needed.max((self.slots.len() * factor).min(most)).max(FEWEST);
         let old = std::mem::replace(&mut self.slots, vec![Slot::default(); length]);
         self.meanings.reserve_exact(length * 4 / 5 - self.meanings.len());
         for slot in old.into_iter().filter(|slot| !slot.is_free()) {
@@ -125,6 +149,16 @@ impl Shelf {
             self.slots[at] = slot;
         }
     }
+}
+
+/// Slots for so many texts.
+fn needed(texts: usize) -> usize {
+    texts * 5 / 4 + 1
+}
+
+/// Slots that a shelf of so many bytes has, with the meanings of four fifths of them.
+pub fn slots_within(bytes: usize) -> usize {
+    bytes * 5 / (size_of::<Slot>() * 5 + size_of::<Packed>() * 4)
 }
 
 /// Slots of a shelf that is used, at least.
@@ -137,7 +171,7 @@ const LARGE: usize = 1 << 16;
 /// page, and the number of the meaning; all zero where there is no text. A slot never lies across
 /// two lines of a cache.
 ///
-/// The number has 29 bits: as many meanings would take 13 GB on each of 256 shelves.
+/// The number has 29 bits: as many meanings would take 13 GB on each shelf.
 #[derive(Clone, Copy, Default)]
 struct Slot(u128);
 
@@ -154,6 +188,11 @@ impl Slot {
     /// A text that came once.
     fn new(text: Text, framed: bool, meaning: usize) -> Slot {
         Slot(text.0 | ONE | if framed { FRAMED } else { 0 } | (meaning as u128) << MEANING_SHIFT)
+    }
+
+    /// The same text without references, whose meaning has another number.
+    fn kept(self, meaning: usize) -> Slot {
+        Slot(self.0 & (TEXT | FRAMED) | (meaning as u128) << MEANING_SHIFT)
     }
 
     fn is_free(self) -> bool {
