@@ -25,6 +25,9 @@ use shelf::{Shelf, Text};
 /// Texts are spread over this many tables by the top bits of their hash.
 pub const SHELVES: usize = 64;
 
+/// Bytes that a counter is left where there is as much.
+const COUNTER: usize = 64 << 20;
+
 /// All texts.
 pub struct Spellings {
     shelves: Vec<Mutex<Shelf>>,
@@ -37,10 +40,13 @@ pub struct Spellings {
 pub type Passed = (Named, u64);
 
 impl Spellings {
-    /// Takes three quarters of `room` at most: what passes through needs less than what stays.
+    /// Takes three quarters of `room` at most, since what passes through needs less than what
+    /// stays, but leaves the counter what its partitions need to collect anything.
     pub fn new(room: Arc<Room>) -> Spellings {
         let shelves = (0..SHELVES).map(|_| Mutex::default()).collect();
-        Spellings { shelves, most: shelf::slots_within(room.budget() / 4 * 3 / SHELVES), room }
+        let budget = room.budget();
+        let bytes = (budget / 4 * 3).min(budget.saturating_sub(COUNTER)).max(budget / 4);
+        Spellings { shelves, most: shelf::slots_within(bytes / SHELVES), room }
     }
 
     /// Counts the texts of `batch` and empties it. `read` is called with the row and the hash of
