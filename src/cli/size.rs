@@ -177,10 +177,8 @@ impl Flags {
             objective: self.objective.resolve(NAME)?,
             targets: ascending(&self.target, f64::total_cmp),
             assumed_size: self.assume_size,
-            probed_sizes: 0,
             admission: self.admission()?,
             root: self.root.clone(),
-            allow: Vec::new(),
             jobs,
             memory: self.shared.memory(),
         })

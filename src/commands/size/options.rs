@@ -16,13 +16,9 @@ pub struct Options {
     pub targets: Vec<f64>,
     /// Bytes of an object whose size nobody says; `None`: such objects are left out.
     pub assumed_size: Option<u64>,
-    /// Objects of unknown size that the sources are asked about.
-    pub probed_sizes: usize,
     /// The list of admitted objects to write.
     pub admission: Option<Admission>,
     pub root: Option<PathBuf>,
-    /// Nothing outside these is read; empty: no limit. Concerns payloads, not manifests.
-    pub allow: Vec<PathBuf>,
     /// Threads, at least 1.
     pub jobs: usize,
     /// Bound on memory, bytes.

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use super::bed::{Bed, Object};
 use crate::support::files;
+use crate::support::meddler::Meddler;
 use crate::support::run::{assert_laws, dry_run};
 
 #[test]
@@ -113,27 +114,11 @@ fn a_dry_run_says_what_would_be_stored_and_what_left_out() {
     assert_eq!((plan.held, plan.fetch), (bed.on_the_list().count() as u64, bed.left_out().count() as u64));
 }
 
-/// Takes a manifest's content away when shards are about to be written.
-struct Meddler(std::path::PathBuf);
-
-impl Monitor for Meddler {
-    fn start(&self, phase: Phase, _: u64) {
-        if phase == Phase::Write {
-            fs::write(&self.0, "").unwrap();
-        }
-    }
-    fn advance(&self, _: Phase, _: u64, _: u64) {}
-    fn finish(&self, _: Phase) {}
-    fn problem(&self, _: &str) {}
-    fn interrupted(&self) -> bool {
-        false
-    }
-}
-
 #[test]
 fn objects_that_only_a_broken_manifest_names_are_no_hits() {
     let bed = Bed::new();
-    let meddler = Meddler(bed.corpus.path("in/p1.jsonl"));
+    let manifest = bed.corpus.path("in/p1.jsonl");
+    let meddler = Meddler { phase: Phase::Write, act: || fs::write(&manifest, "").unwrap() };
     let Outcome::Done(report) = run(&bed.options_into("out"), &meddler).unwrap() else {
         panic!("it is no dry run")
     };

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use onepull::commands::analyze::{Options, Placement, run};
-use onepull::monitor::{Monitor, Phase};
+use onepull::monitor::Phase;
 use predicates::str::contains;
 use serde_json::json;
 
@@ -13,6 +13,7 @@ use super::model::{Manifest, write};
 use super::{analyze, analyze_told, assert_same, lasting, options};
 use crate::support::corpus::{Corpus, whole};
 use crate::support::manifests::{self, Row};
+use crate::support::meddler::Meddler;
 use crate::support::random::Random;
 use crate::support::run::onepull;
 
@@ -134,23 +135,6 @@ fn parquet_of(table: &arrow_array::RecordBatch) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// Meddles with a manifest when the manifests are about to be read.
-struct Meddler<F: Fn()>(F);
-
-impl<F: Fn() + Sync> Monitor for Meddler<F> {
-    fn start(&self, phase: Phase, _: u64) {
-        if phase == Phase::Scan {
-            (self.0)();
-        }
-    }
-    fn advance(&self, _: Phase, _: u64, _: u64) {}
-    fn finish(&self, _: Phase) {}
-    fn problem(&self, _: &str) {}
-    fn interrupted(&self) -> bool {
-        false
-    }
-}
-
 #[test]
 fn a_manifest_that_changes_while_it_is_read_is_left_out_and_named() {
     let row = |n: usize| Row::image("s", n as i32, whole(&format!("/{}", n % 7)));
@@ -163,7 +147,8 @@ fn a_manifest_that_changes_while_it_is_read_is_left_out_and_named() {
             _ => corpus.parquet(name, rows),
         };
         let path = write(&rows).display().to_string();
-        let report = run(&options(&corpus), &Meddler(|| drop(write(other)))).unwrap();
+        let report =
+            run(&options(&corpus), &Meddler { phase: Phase::Scan, act: || drop(write(other)) }).unwrap();
         assert_eq!((report.manifests, report.rows, report.references), (1, 20, 20));
         assert_eq!((report.unreadable.len(), &report.unreadable[0].path), (1, &path));
         assert!(report.unreadable[0].error.contains("changed during the run"), "{:?}", report.unreadable);

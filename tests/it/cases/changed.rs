@@ -1,33 +1,13 @@
 //! Manifests that change while a run works on them.
 
 use std::fs;
-use std::path::PathBuf;
 
 use onepull::commands::materialize::{Outcome, run};
-use onepull::monitor::{Monitor, Phase};
+use onepull::monitor::Phase;
 
 use crate::support::corpus::Corpus;
 use crate::support::manifests::Row;
-
-/// Replaces a manifest when the shards are about to be written.
-struct Meddler {
-    manifest: PathBuf,
-    content: Vec<u8>,
-}
-
-impl Monitor for Meddler {
-    fn start(&self, phase: Phase, _: u64) {
-        if phase == Phase::Write {
-            fs::write(&self.manifest, &self.content).unwrap();
-        }
-    }
-    fn advance(&self, _: Phase, _: u64, _: u64) {}
-    fn finish(&self, _: Phase) {}
-    fn problem(&self, _: &str) {}
-    fn interrupted(&self) -> bool {
-        false
-    }
-}
+use crate::support::meddler::Meddler;
 
 #[test]
 fn a_manifest_that_changes_during_the_run_gives_no_shard_and_loses_no_row_silently() {
@@ -41,7 +21,7 @@ fn a_manifest_that_changes_during_the_run_gives_no_shard_and_loses_no_row_silent
     let longer = [whole.as_slice(), whole.as_slice()].concat();
     for content in [half, longer, b"garbage\n".to_vec(), Vec::new()] {
         fs::write(&manifest, &whole).unwrap();
-        let meddler = Meddler { manifest: manifest.clone(), content };
+        let meddler = Meddler { phase: Phase::Write, act: || fs::write(&manifest, &content).unwrap() };
         let Outcome::Done(report) = run(&corpus.options(), &meddler).unwrap() else {
             panic!("it is no dry run")
         };

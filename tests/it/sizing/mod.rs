@@ -29,10 +29,8 @@ fn options(corpus: &Corpus) -> Options {
         objective: Objective::Requests,
         targets: Vec::new(),
         assumed_size: None,
-        probed_sizes: 0,
         admission: None,
         root: None,
-        allow: Vec::new(),
         jobs: 2,
         memory: 1 << 30,
     }

@@ -3,6 +3,7 @@
 pub mod corpus;
 pub mod files;
 pub mod manifests;
+pub mod meddler;
 pub mod random;
 pub mod recording;
 pub mod run;
