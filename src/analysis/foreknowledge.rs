@@ -6,18 +6,19 @@
 //! these intervals are more than any cache can serve, since they need not fit at every moment.
 
 use super::objects::Objects;
+use super::trace::Trace;
 
 /// The bound on hits for each of `budgets`, bytes, in their order.
 ///
-/// `trace` has the number of the object that each reference is to, `sizes` are by number. An
-/// object larger than the budget is never served. O(R log R) in 16 bytes a reference. For a sample
-/// of the keys scale the budgets by its share: positions among the sampled references shrink as
-/// the trace does.
-pub fn in_order(trace: &[u32], sizes: &[u64], budgets: &[u64]) -> Vec<u64> {
-    let mut intervals = intervals(trace, sizes);
+/// An object larger than the budget is never served. O(R log R) for R references, in 16 bytes a
+/// reference. In a sample of the keys each interval stands for several, and hits are those of the
+/// sample; lengths among its references shrink as the trace does.
+pub fn in_order(trace: &Trace, budgets: &[u64]) -> Vec<u64> {
+    let mut intervals = intervals(trace);
     intervals.sort_unstable_by_key(Interval::area);
     let served = |&budget: &u64| {
-        let mut left = u128::from(budget) * trace.len() as u128;
+        let all = u128::from(budget) * trace.references.len() as u128;
+        let mut left = all / u128::from(trace.stands_for);
         let intervals = intervals.iter().filter(|interval| interval.size <= budget);
         let fits = |interval: &&Interval| {
             let rest = left.checked_sub(interval.area());
@@ -42,11 +43,12 @@ impl Interval {
     }
 }
 
-fn intervals(trace: &[u32], sizes: &[u64]) -> Vec<Interval> {
+fn intervals(trace: &Trace) -> Vec<Interval> {
+    let Trace { references, sizes, .. } = trace;
     // One more than the place of an object's last reference; 0 before the first.
     let mut last = vec![0; sizes.len()];
     let mut intervals = Vec::new();
-    for (place, &object) in (1..).zip(trace) {
+    for (place, &object) in (1..).zip(references) {
         let last = &mut last[object as usize];
         if *last > 0 {
             intervals.push(Interval { size: sizes[object as usize], length: place - *last });
@@ -196,7 +198,7 @@ fn at<T: Clone + Default>(list: &mut Vec<T>, place: usize) -> &mut T {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{self, Random, trace};
+    use super::super::samples::{self, Random, trace, whole};
     use super::*;
 
     /// Word by word: takes the smallest interval again and again.
@@ -254,7 +256,7 @@ mod tests {
             let sizes: Vec<_> = (0..objects).map(|_| random.below(12)).collect();
             let trace: Vec<_> = (0..random.below(120)).map(|_| random.below(objects) as u32).collect();
             let budgets: Vec<_> = (0..6).map(|_| random.below(60)).chain([0, 9999]).collect();
-            let found = in_order(&trace, &sizes, &budgets);
+            let found = in_order(&whole(&trace, &sizes), &budgets);
             let expected: Vec<_> = budgets.iter().map(|&budget| naive(&trace, &sizes, budget)).collect();
             assert_eq!(found, expected, "round {round}: {budgets:?} {sizes:?} {trace:?}");
         }
@@ -269,7 +271,8 @@ mod tests {
             let objects = sizes.len() as u64;
             let trace: Vec<_> = (0..random.below(16)).map(|_| random.below(objects) as u32).collect();
             let budget = random.below(9);
-            let (bound, best) = (in_order(&trace, &sizes, &[budget])[0], optimum(&trace, &sizes, budget));
+            let (bound, best) =
+                (in_order(&whole(&trace, &sizes), &[budget])[0], optimum(&trace, &sizes, budget));
             assert!(best <= bound, "round {round}: {best}, {bound}: {budget} {sizes:?} {trace:?}");
             reached += u32::from(best == bound);
         }
@@ -281,14 +284,14 @@ mod tests {
         let objects = samples::draw(20_000, 1);
         let mut table = Objects::default();
         (0..).zip(&objects).for_each(|(digest, &(k, size))| table.push(digest, k.into(), Some(size.into())));
-        let (trace, sizes) = trace(&objects, 2);
+        let trace = trace(&objects, 2);
         let totals = table.totals();
         let share = |share: f64| (share * totals.unique_bytes as f64) as u64;
         let budgets = [0.0, 0.0001, 0.01, 0.04, 0.1, 0.2, 0.4, 0.6, 1.0].map(share);
         let expected = RandomOrder::new(&table);
-        for (&budget, found) in budgets.iter().zip(in_order(&trace, &sizes, &budgets)) {
-            let found = found as f64 / trace.len() as f64;
-            let expected = expected.hits(budget) / trace.len() as f64;
+        for (&budget, found) in budgets.iter().zip(in_order(&trace, &budgets)) {
+            let found = found as f64 / trace.references.len() as f64;
+            let expected = expected.hits(budget) / trace.references.len() as f64;
             assert!((found - expected).abs() < 0.003, "{budget}: {found}, not {expected}");
         }
         assert_eq!(expected.hits(u64::MAX).round() as u64, totals.recurring.hits);
@@ -311,8 +314,8 @@ mod tests {
         table.push(1, 4, Some(0));
         table.push(2, 9, Some(1000));
         assert!((RandomOrder::new(&table).hits(0) - 3.0).abs() < 1e-9);
-        assert_eq!(in_order(&[0, 1, 0, 1], &[0, 7], &[0, 6]), [1, 1]);
+        assert_eq!(in_order(&whole(&[0, 1, 0, 1], &[0, 7]), &[0, 6]), [1, 1]);
         assert_eq!(RandomOrder::new(&Objects::default()).hits(5), 0.0);
-        assert_eq!(in_order(&[], &[], &[5]), [0]);
+        assert_eq!(in_order(&whole(&[], &[]), &[5]), [0]);
     }
 }

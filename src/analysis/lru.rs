@@ -6,6 +6,7 @@
 //! past it: neither stored nor a reason to evict.
 
 use super::Class;
+use super::trace::Trace;
 
 /// References that were served from the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,20 +18,19 @@ pub struct Hits {
 /// The hits of each of `budgets`, bytes, in their order: exactly those of a cache that, after each
 /// miss, evicts until its bytes are within the budget.
 ///
-/// `trace` has the number of the object that each reference is to; `sizes`, by number, are less
-/// than 2^64 bytes in all. O(R log R) for R references, in 8 bytes a reference and an object; once
-/// more for each budget below which there are sizes that the next smaller budget is below, too.
+/// O(R log R) for R references, in 8 bytes a reference and an object; once more for each budget
+/// below which there are sizes that the next smaller budget is below, too.
 ///
 /// Objects in the order of their last references are a stack; the cache holds the longest prefix
-/// that fits. So a reference is a hit if its object and all that were referenced since fit.
-pub fn in_order(trace: &[u32], sizes: &[u64], budgets: &[u64]) -> Vec<Hits> {
+/// that fits. So a reference is a hit if its object and all that were referenced since fit. In a
+/// sample of the keys each of those since stands for several (SHARDS, Waldspurger et al. 2015);
+/// hits are those of the sample. The trace must be countable.
+pub fn in_order(trace: &Trace, budgets: &[u64]) -> Vec<Hits> {
     let mut ascending = budgets.to_vec();
     ascending.sort_unstable();
     ascending.dedup();
-    let mut found = Vec::with_capacity(ascending.len());
-    for group in alike(sizes, &ascending) {
-        found.extend(pass(trace, sizes, group));
-    }
+    let groups = alike(&trace.sizes, &ascending);
+    let found: Vec<Hits> = groups.into_iter().flat_map(|group| pass(trace, group)).collect();
     let place = |budget| ascending.binary_search(budget).expect("it holds all budgets");
     budgets.iter().map(|budget| found[place(budget)]).collect()
 }
@@ -78,21 +78,22 @@ fn alike<'a>(sizes: &[u64], budgets: &'a [u64]) -> Vec<&'a [u64]> {
 }
 
 /// The hits of each of `budgets`, ascending; the same objects are too large for all of them.
-fn pass(trace: &[u32], sizes: &[u64], budgets: &[u64]) -> Vec<Hits> {
+fn pass(trace: &Trace, budgets: &[u64]) -> Vec<Hits> {
+    let Trace { references, sizes, stands_for } = trace;
     let Some(&smallest) = budgets.first() else { return Vec::new() };
     // One more than the place of an object's last reference; 0 before the first.
     let mut last = vec![0; sizes.len()];
-    let mut stack = Stack { tree: vec![0; trace.len() + 1], bytes: 0 };
+    let mut stack = Stack { tree: vec![0; references.len() + 1], bytes: 0 };
     // What each budget serves and the one before does not.
     let mut hits = vec![Hits::default(); budgets.len()];
-    for (place, &object) in (1..).zip(trace) {
+    for (place, &object) in (1..).zip(references) {
         let object = object as usize;
         let size = sizes[object];
         if size > smallest {
             continue;
         }
         if last[object] > 0 {
-            let distance = stack.above(last[object]) + size;
+            let distance = stack.above(last[object]) * stands_for + size;
             if let Some(hits) = hits.get_mut(budgets.partition_point(|&budget| budget < distance)) {
                 hits.hits += 1;
                 hits.hit_bytes += u128::from(size);
@@ -151,7 +152,7 @@ impl Stack {
 #[cfg(test)]
 mod tests {
     use super::super::Summary;
-    use super::super::samples::{self, Random, trace};
+    use super::super::samples::{self, Random, trace, whole};
     use super::*;
 
     /// The cache itself: objects, the one used last at the end.
@@ -183,7 +184,7 @@ mod tests {
             let sizes: Vec<_> = (0..objects).map(|_| random.below(largest + 1)).collect();
             let trace: Vec<_> = (0..random.below(120)).map(|_| random.below(objects) as u32).collect();
             let budgets: Vec<_> = (0..8).map(|_| random.below(6 * largest)).chain([0, 9999]).collect();
-            let found = in_order(&trace, &sizes, &budgets);
+            let found = in_order(&whole(&trace, &sizes), &budgets);
             for (&budget, found) in budgets.iter().zip(found) {
                 let expected = simulated(&trace, &sizes, budget);
                 assert_eq!(found, expected, "round {round}: {budget} {sizes:?} {trace:?}");
@@ -193,14 +194,14 @@ mod tests {
 
     #[test]
     fn an_object_larger_than_the_cache_disturbs_nothing() {
-        let found = in_order(&[0, 1, 0, 1], &[10, 11], &[9, 10, 20, 21]);
+        let found = in_order(&whole(&[0, 1, 0, 1], &[10, 11]), &[9, 10, 20, 21]);
         assert_eq!(found.iter().map(|found| found.hits).collect::<Vec<_>>(), [0, 1, 0, 2]);
     }
 
     #[test]
     fn nothing_comes_of_nothing() {
-        assert_eq!(in_order(&[], &[], &[0, 5]), [Hits::default(); 2]);
-        assert_eq!(in_order(&[0, 0], &[3], &[]), []);
+        assert_eq!(in_order(&whole(&[], &[]), &[0, 5]), [Hits::default(); 2]);
+        assert_eq!(in_order(&whole(&[0, 0], &[3]), &[]), []);
         assert_eq!(in_random_order(&[], 7), 0.0);
     }
 
@@ -209,13 +210,13 @@ mod tests {
         let objects = samples::draw(20_000, 1);
         let mut summary = Summary::default();
         objects.iter().for_each(|&(k, size)| summary.add(k.into(), Some(size.into())));
-        let (trace, sizes) = trace(&objects, 2);
+        let trace = trace(&objects, 2);
         let all = summary.unique_bytes() as f64;
         let budgets = [0.0, 0.01, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0].map(|share| (share * all) as u64);
         let classes = summary.histogram();
-        for (&budget, found) in budgets.iter().zip(in_order(&trace, &sizes, &budgets)) {
-            let expected = in_random_order(&classes, budget) / trace.len() as f64;
-            let found = found.hits as f64 / trace.len() as f64;
+        for (&budget, found) in budgets.iter().zip(in_order(&trace, &budgets)) {
+            let expected = in_random_order(&classes, budget) / trace.references.len() as f64;
+            let found = found.hits as f64 / trace.references.len() as f64;
             assert!((found - expected).abs() < 0.004, "{budget}: {found}, not {expected}");
         }
         assert_eq!(in_random_order(&classes, u64::MAX).round() as u64, summary.duplicates());

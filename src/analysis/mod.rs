@@ -18,6 +18,7 @@ pub mod objects;
 pub mod replay;
 pub mod sampling;
 pub mod summary;
+pub mod trace;
 
 #[cfg(test)]
 mod samples;

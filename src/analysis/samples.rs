@@ -1,6 +1,7 @@
 //! Corpora that the unit tests of this part share: the law, the founding corpus, draws.
 
 use super::law::{self, MAX_MULTIPLICITY};
+use super::trace::Trace;
 use super::{Class, Summary};
 
 /// Tasks, workers, and the hit rates of the founding corpus by event simulation and by formula.
@@ -142,14 +143,18 @@ pub fn draw(objects: usize, seed: u64) -> Vec<(u32, u32)> {
     (0..objects).map(|_| object()).collect()
 }
 
-/// The references to these objects, multiplicity and size, in random order, by number of the
-/// object; and the sizes by number.
-pub fn trace(objects: &[(u32, u32)], seed: u64) -> (Vec<u32>, Vec<u64>) {
+/// All references to objects of these sizes.
+pub fn whole(references: &[u32], sizes: &[u64]) -> Trace {
+    Trace { references: references.to_vec(), sizes: sizes.to_vec(), stands_for: 1 }
+}
+
+/// The references to these objects, multiplicity and size, in random order.
+pub fn trace(objects: &[(u32, u32)], seed: u64) -> Trace {
     let repeat = |(number, &(k, _)): (u32, &(u32, u32))| std::iter::repeat_n(number, k as usize);
-    let mut trace: Vec<u32> = (0..).zip(objects).flat_map(repeat).collect();
+    let mut references: Vec<u32> = (0..).zip(objects).flat_map(repeat).collect();
     let mut random = Random::new(seed);
-    for place in (1..trace.len()).rev() {
-        trace.swap(place, random.below(place as u64 + 1) as usize);
+    for place in (1..references.len()).rev() {
+        references.swap(place, random.below(place as u64 + 1) as usize);
     }
-    (trace, objects.iter().map(|&(_, size)| size.into()).collect())
+    Trace { references, sizes: objects.iter().map(|&(_, size)| size.into()).collect(), stands_for: 1 }
 }

@@ -210,6 +210,7 @@ impl Flags {
             allow: self.allow.clone(),
             cache_dir,
             save: self.save.clone(),
+            ordered: 0,
             jobs,
             memory: self.shared.memory(),
         })

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{ArgGroup, Args};
 use onepull::commands::materialize::MaxErrors;
-use onepull::commands::size::{self, Admission, Options, Origin, Policy};
+use onepull::commands::size::{self, Admission, Following, Options, Origin, Policy};
 use onepull::monitor::Monitor as _;
 
 use super::args::usage;
@@ -90,6 +90,15 @@ pub struct Flags {
     /// Folder that relative paths in locators start from [default: the folder of their manifest]
     #[arg(long, help_heading = "Sizes", value_name = "DIR", conflicts_with = "from")]
     root: Option<PathBuf>,
+
+    /// Follow every reference for LRU and the bound, however long that takes
+    ///
+    /// Both depend on the order in which the manifests name their objects. Of more than two million
+    /// references those to an unbiased sample of the objects are followed, if this is not given, and
+    /// in any case where --memory has no place for all; the report says so. Counts of a table are
+    /// taken to come in random order.
+    #[arg(long, help_heading = "Order", conflicts_with = "from")]
+    exact_order: bool,
 
     #[command(flatten)]
     objective: ObjectiveFlags,
@@ -179,6 +188,7 @@ impl Flags {
             assumed_size: self.assume_size,
             admission: self.admission()?,
             root: self.root.clone(),
+            following: if self.exact_order { Following::All } else { Following::Sample },
             jobs,
             memory: self.shared.memory(),
         })

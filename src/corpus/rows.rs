@@ -69,6 +69,14 @@ pub enum Places {
 }
 
 impl Places {
+    /// The 1-based number of the first row; 0 where there is none.
+    pub fn first(&self) -> u64 {
+        match self {
+            Places::From(first) => *first,
+            Places::Lines(lines) => lines.first().copied().unwrap_or(0),
+        }
+    }
+
     /// `row 17` or `line 17`.
     pub fn name(&self, row: usize) -> String {
         match self {

@@ -36,6 +36,14 @@ pub struct Spellings {
     most: usize,
 }
 
+/// What a text means.
+#[derive(Clone, Copy, Debug)]
+pub struct Meaning {
+    pub named: Named,
+    /// Whether the text is to be read again when it comes again.
+    pub again: bool,
+}
+
 /// What a text means, and how many references with that text are passed on to the object.
 pub type Passed = (Named, u64);
 
@@ -50,12 +58,12 @@ impl Spellings {
     }
 
     /// Counts the texts of `batch` and empties it. `read` is called with the row and the hash of
-    /// each text that is not known; a text that it returns nothing for is not counted. What is to
-    /// be passed on is appended to `passed`. Returns how many texts were counted.
+    /// each text that is not known or to be read again; a text that it returns nothing for is not
+    /// counted. What is to be passed on is appended to `passed`. Returns how many texts were counted.
     pub fn count(
         &self,
         batch: &mut Batch,
-        mut read: impl FnMut(u32, u128) -> Option<Named>,
+        mut read: impl FnMut(u32, u128) -> Option<Meaning>,
         passed: &mut Vec<Passed>,
     ) -> u64 {
         batch.sort();

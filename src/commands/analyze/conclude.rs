@@ -173,6 +173,7 @@ mod tests {
             allow: Vec::new(),
             cache_dir: PathBuf::new(),
             save: None,
+            ordered: 0,
             jobs: 1,
             memory: 1 << 30,
         }

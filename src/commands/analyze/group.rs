@@ -7,6 +7,7 @@ use super::found::Found;
 use super::options::Options;
 use super::placement;
 use super::scan::Counting;
+use super::sequence::Sequence;
 use super::sources::SourceSums;
 use crate::analysis::Summary;
 use crate::analysis::objects::Objects;
@@ -79,8 +80,12 @@ fn rows(objects: Vec<Counted>) -> Vec<Row> {
 /// All objects of what was scanned, for a sizing.
 ///
 /// Fails when a temporary file cannot be written or read, and when interrupted.
-pub fn objects(counting: Counting, jobs: usize, monitor: &dyn Monitor) -> anyhow::Result<(Objects, Tally)> {
-    let Counting { spellings, counter, found, .. } = counting;
+pub fn objects(
+    counting: Counting,
+    jobs: usize,
+    monitor: &dyn Monitor,
+) -> anyhow::Result<(Objects, Option<Sequence>, Tally)> {
+    let Counting { spellings, counter, sequence, found, .. } = counting;
     monitor.start(Phase::Group, (SHELVES + PARTITIONS) as u64);
     let done = || -> anyhow::Result<()> {
         monitor.advance(Phase::Group, 1, 0);
@@ -95,7 +100,7 @@ pub fn objects(counting: Counting, jobs: usize, monitor: &dyn Monitor) -> anyhow
         .fold(jobs, Objects::default, add, |table, other| table.append(other))
         .context("cannot count the references")?;
     monitor.finish(Phase::Group);
-    Ok((table, found.into_inner().tally))
+    Ok((table, sequence, found.into_inner().tally))
 }
 
 /// One task for each manifest that was read, as long as it has references, for each number of

@@ -21,6 +21,7 @@ mod report;
 mod samples;
 mod scale;
 mod scan;
+mod sequence;
 mod sources;
 mod timing;
 
@@ -40,6 +41,7 @@ use found::Found;
 pub use options::*;
 pub use report::*;
 use scan::Counting;
+pub use sequence::Sequence;
 
 /// Analyzes the manifests; payloads, where asked for, come from local files.
 ///
@@ -76,6 +78,8 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
 /// What a sizing starts from.
 pub struct Counted {
     pub objects: Objects,
+    /// In which order they are named, if that was asked for.
+    pub sequence: Option<Sequence>,
     pub tally: Tally,
     pub unreadable: Vec<Unreadable>,
     /// The times of `scan` and `group`.
@@ -91,9 +95,10 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
     let (counting, unreadable) = read(&inputs, unreadable, options, monitor)?;
     let scan = start.elapsed().as_secs_f64();
     let group_start = Instant::now();
-    let (objects, tally) = group::objects(counting, options.jobs, monitor)?;
+    let (objects, sequence, tally) = group::objects(counting, options.jobs, monitor)?;
     let group = group_start.elapsed().as_secs_f64();
-    Ok(Counted { objects, tally, unreadable, seconds: Seconds { scan, group, ..Seconds::default() } })
+    let seconds = Seconds { scan, group, ..Seconds::default() };
+    Ok(Counted { objects, sequence, tally, unreadable, seconds })
 }
 
 /// Opens all manifests, and tells of those that cannot be opened.

@@ -30,6 +30,8 @@ pub struct Options {
     pub cache_dir: PathBuf,
     /// Where the counts are kept for a sizing.
     pub save: Option<PathBuf>,
+    /// References whose order is kept, at most; beyond that a sample by key. 0: none.
+    pub ordered: usize,
     /// Threads, at least 1.
     pub jobs: usize,
     /// Bound on memory, bytes; beyond it grouping spills to temporary files.
@@ -52,6 +54,7 @@ impl Options {
             allow: Vec::new(),
             cache_dir: PathBuf::new(),
             save: None,
+            ordered: 0,
             jobs,
             memory,
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::analysis::replay::{Reads, Schedule};
 use crate::grouping::multiplicity::{Counted, Counter, Inserter, Named};
 use crate::grouping::room::Room;
-use crate::grouping::spellings::{Batch, Passed};
+use crate::grouping::spellings::{Batch, Meaning, Passed};
 
 /// The references of each object in each manifest.
 pub struct Placements(Counter);
@@ -73,11 +73,11 @@ impl Placer<'_> {
         &mut self,
         task: usize,
         batch: &mut Batch,
-        mut read: impl FnMut(u32, u128) -> Option<Named>,
+        mut read: impl FnMut(u32, u128) -> Option<Meaning>,
         passed: &mut Vec<Passed>,
     ) -> io::Result<u64> {
         let before = passed.len();
-        passed.extend(batch.drain().filter_map(|(hash, row)| Some((read(row, hash)?, 1))));
+        passed.extend(batch.drain().filter_map(|(hash, row)| Some((read(row, hash)?.named, 1))));
         for (named, count) in &passed[before..] {
             let task = task as u32;
             let digest = named.digest & !u128::from(u32::MAX) | u128::from(task);
@@ -109,7 +109,8 @@ mod tests {
             (0..).zip(*objects).for_each(|(row, object)| batch.push(u128::from(*object), row));
             let read = |row, hash: u128| {
                 assert_eq!(u128::from(objects[row as usize]), hash);
-                (objects[row as usize] > 0).then(|| named(objects[row as usize]))
+                let object = objects[row as usize];
+                (object > 0).then(|| Meaning { named: named(object), again: false })
             };
             let counted = placer.count(task, &mut batch, read, &mut passed).unwrap();
             assert_eq!(counted, objects.iter().filter(|object| **object > 0).count() as u64);

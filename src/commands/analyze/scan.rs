@@ -16,6 +16,7 @@ use super::found::Found;
 use super::naming::Namer;
 use super::options::{Options, Placement};
 use super::placement::{Placements, Placer};
+use super::sequence::Sequence;
 use super::sources::Sources;
 use crate::commands::manifests::Opened;
 use crate::commands::scan::{self, Collector, Scanned, Stop};
@@ -25,7 +26,7 @@ use crate::corpus::rows::{Ask, Rows, Texts};
 use crate::fault::Fault;
 use crate::grouping::multiplicity::{Counter, Inserter};
 use crate::grouping::room::Room;
-use crate::grouping::spellings::{Batch, Passed, Spellings};
+use crate::grouping::spellings::{Batch, Meaning, Passed, Spellings};
 use crate::monitor::Monitor;
 
 /// What all threads count together in one reading of all manifests.
@@ -41,6 +42,8 @@ pub struct Counting<'a> {
     pub counter: Counter,
     /// Where references stand, if that is to be replayed.
     pub placements: Option<Placements>,
+    /// In which order, if that matters.
+    pub sequence: Option<Sequence>,
     pub sources: Sources,
     pub found: Mutex<Found>,
 }
@@ -52,6 +55,8 @@ pub struct Worker<'a> {
     placer: Option<Placer<'a>>,
     batch: Batch,
     passed: Vec<Passed>,
+    /// Row and digest of references whose order matters.
+    ordered: Vec<(u32, u64)>,
     found: Found,
 }
 
@@ -95,9 +100,11 @@ impl<'a> Counting<'a> {
         reading: usize,
     ) -> Counting<'a> {
         let decoding = (DECODING * threads(options.memory, options.jobs) as u64).min(options.memory / 4);
+        let sequence = (options.ordered * size_of::<u64>()) as u64;
         // Of the rest five eighths are for tables: as much again is taken for a moment while they
         // grow and move out.
-        let room = Arc::new(Room::new((options.memory - decoding) / 8 * 5));
+        let tables = options.memory.saturating_sub(decoding + sequence) / 8 * 5;
+        let room = Arc::new(Room::new(tables));
         Counting {
             inputs,
             options,
@@ -110,6 +117,7 @@ impl<'a> Counting<'a> {
                 Placement::Assumed => None,
                 Placement::Replayed => Some(Placements::new(room)),
             },
+            sequence: (options.ordered > 0).then(|| Sequence::new(options.ordered)),
             sources: Sources::default(),
             found: Mutex::new(Found::new(options)),
         }
@@ -140,7 +148,8 @@ impl<'a> Counting<'a> {
 
     /// Counts the references of the batch, all of them at rows of `texts`, and empties it.
     fn count(&self, worker: &mut Worker, input: usize, rows: &Rows, texts: &Texts) -> Result<(), Stop> {
-        let Worker { namer, inserter, placer, batch, passed, found } = worker;
+        let Worker { namer, inserter, placer, batch, passed, ordered, found } = worker;
+        let sample = self.sequence.as_ref().map(Sequence::sample);
         let base = &self.inputs[input].base;
         let read = |row: u32, hash: u128| {
             let row = row as usize;
@@ -164,13 +173,21 @@ impl<'a> Counting<'a> {
                 return None;
             }
             found.offer(named.digest, namer.canonical());
-            Some(named)
+            let digest = named.short_digest();
+            let again = sample.is_some_and(|sample| sample.keeps(digest));
+            if again {
+                ordered.push((row as u32, digest));
+            }
+            Some(Meaning { named, again })
         };
         let counted = match placer {
             None => self.spellings.count(batch, read, passed),
             Some(placer) => placer.count(input, batch, read, passed).map_err(cannot_count)?,
         };
         found.references_in(input, counted);
+        if let Some(sequence) = &self.sequence {
+            sequence.add((input, rows.places.first()), ordered);
+        }
         for (named, count) in passed.drain(..) {
             inserter.add(&named, count).map_err(cannot_count)?;
         }
@@ -191,6 +208,7 @@ impl Collector for Counting<'_> {
             placer: self.placements.as_ref().map(Placements::placer),
             batch: Batch::default(),
             passed: Vec::new(),
+            ordered: Vec::new(),
             found: Found::new(self.options),
         }
     }

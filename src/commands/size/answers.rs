@@ -1,16 +1,16 @@
 //! From the multiplicity table to the report: curves first, then what they answer.
 
 use super::budgets::{curve, ladder};
+use super::competition::{Competing, compete};
 use super::options::{Objective, Options};
 use super::report::*;
 use crate::analysis::admission::{self, Admission, Policy};
 use crate::analysis::break_even::source_cost;
-use crate::analysis::foreknowledge::RandomOrder;
 use crate::analysis::objects::{Objects, Sums, Totals};
-use crate::analysis::{Class, lru};
+use crate::analysis::trace::Trace;
 
 /// All of the report that the table can tell; errors, advice and times are the caller's.
-pub fn report(objects: &Objects, options: &Options) -> Report {
+pub fn report(objects: &Objects, trace: Option<&Trace>, options: &Options) -> Report {
     let totals = objects.totals();
     let summary = objects.summary();
     let share = |part: u64| part as f64 / totals.objects.max(1) as f64;
@@ -23,7 +23,9 @@ pub fn report(objects: &Objects, options: &Options) -> Report {
         budgets = ladder(totals.unique_bytes);
     }
     let points = curve(totals.recurring.bytes);
-    let curves = Curves::new(objects, &totals, summary.histogram(), options, &budgets, &points);
+    let sizes = [&budgets[..], &points].concat();
+    let (competing, order) = compete(objects, &totals, &summary.histogram(), trace, &sizes);
+    let curves = Curves::new(objects, &totals, competing, options, &budgets, &points);
     let policy = own_policy(options.objective);
     Report {
         objective: name(options.objective),
@@ -49,6 +51,7 @@ pub fn report(objects: &Objects, options: &Options) -> Report {
             .filter(|all| all.objects > 0)
             .map(|all| narrow(all.bytes)),
         break_even: break_even(&totals, summary.duplicates(), options.objective),
+        order,
         budgets: curves.budgets(),
         curve: curves.curve(),
         ..Report::default()
@@ -58,10 +61,10 @@ pub fn report(objects: &Objects, options: &Options) -> Report {
 /// What the lines of a report are read from: each order of admission is gone through once.
 struct Curves<'a> {
     totals: &'a Totals,
-    classes: Vec<Class>,
     objective: Objective,
     targets: &'a [f64],
-    random_order: RandomOrder,
+    /// By budget, then by point of the curve.
+    competing: Vec<Competing>,
     count: Admitted,
     density: Admitted,
     own: Option<Admitted>,
@@ -90,7 +93,7 @@ impl<'a> Curves<'a> {
     fn new(
         objects: &'a Objects,
         totals: &'a Totals,
-        classes: Vec<Class>,
+        competing: Vec<Competing>,
         options: &'a Options,
         budgets: &[u64],
         points: &[u64],
@@ -99,8 +102,8 @@ impl<'a> Curves<'a> {
         let wanted: Vec<u64> =
             options.targets.iter().map(|target| (target * totals.references as f64).ceil() as u64).collect();
         let by = |policy| Admitted::new(objects, policy, budgets, points);
-        let ((count, random_order), (density, same_by_count)) = rayon::join(
-            || (by(Policy::Count), RandomOrder::new(objects)),
+        let (count, (density, same_by_count)) = rayon::join(
+            || by(Policy::Count),
             || {
                 let density = by(Policy::Density);
                 let same = density.budgets.iter().map(|admission| admission.admitted.hits);
@@ -111,10 +114,9 @@ impl<'a> Curves<'a> {
         let own = own_policy(objective);
         Curves {
             totals,
-            classes,
             objective,
             targets: &options.targets,
-            random_order,
+            competing,
             count,
             density,
             own: own.map(by),
@@ -132,22 +134,23 @@ impl<'a> Curves<'a> {
                 density: self.reached(&self.density.budgets[nth]),
                 objective: self.own.as_ref().map(|own| self.reached(&own.budgets[nth])),
             },
-            lru: self.lru(count.budget_bytes),
-            any_policy_bound: self.any_policy_bound(count.budget_bytes),
+            lru: self.of_requests(self.competing[nth].lru),
+            any_policy_bound: self.of_requests(self.competing[nth].bound),
         };
         self.count.budgets.iter().enumerate().map(line).collect()
     }
 
     fn curve(&self) -> Vec<Point> {
         let rate = |admission: &Admission| self.of_requests(admission.admitted.hits as f64);
-        let lines = self.count.points.iter().zip(&self.density.points);
+        let competing = &self.competing[self.count.budgets.len()..];
+        let lines = self.count.points.iter().zip(&self.density.points).zip(competing);
         lines
-            .map(|(count, density)| Point {
+            .map(|((count, density), competing)| Point {
                 bytes: count.budget_bytes,
                 count: rate(count),
                 density: rate(density),
-                lru: self.lru(count.budget_bytes),
-                any_policy_bound: self.any_policy_bound(count.budget_bytes),
+                lru: self.of_requests(competing.lru),
+                any_policy_bound: self.of_requests(competing.bound),
             })
             .collect()
     }
@@ -199,15 +202,6 @@ impl<'a> Curves<'a> {
                 density_bytes: bytes(density),
             })
             .collect()
-    }
-
-    /// In random order. For caches of a few objects its formula is too high; the bound is not.
-    fn lru(&self, bytes: u64) -> f64 {
-        self.of_requests(lru::in_random_order(&self.classes, bytes)).min(self.any_policy_bound(bytes))
-    }
-
-    fn any_policy_bound(&self, bytes: u64) -> f64 {
-        self.of_requests(self.random_order.hits(bytes))
     }
 
     fn of_requests(&self, hits: f64) -> f64 {

@@ -7,12 +7,14 @@ mod admit;
 mod advice;
 mod answers;
 mod budgets;
+mod competition;
 mod options;
 mod origin;
 mod report;
 
 use std::time::Instant;
 
+use crate::analysis::trace::Trace;
 use crate::monitor::Monitor;
 pub use options::*;
 use origin::Table;
@@ -25,14 +27,18 @@ pub use report::*;
 /// ([`crate::monitor::Interrupted`]).
 pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     let start = Instant::now();
-    let Table { mut objects, errors, unreadable, seconds } = origin::table(options, monitor)?;
+    let Table { mut objects, sequence, errors, unreadable, seconds } = origin::table(options, monitor)?;
     monitor.check()?;
     let size_start = Instant::now();
     if let Some(size) = options.assumed_size {
         objects.assume(size);
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
-    let mut report = pool.install(|| answers::report(&objects, options));
+    let trace = sequence.map(|sequence| {
+        let (digests, sample) = sequence.into_digests();
+        Trace::new(digests, &objects, sample)
+    });
+    let mut report = pool.install(|| answers::report(&objects, trace.as_ref(), options));
     report.admission =
         options.admission.as_ref().map(|list| admit::write(&objects, list, options)).transpose()?;
     report.errors = errors;

@@ -19,6 +19,7 @@ pub struct Options {
     /// The list of admitted objects to write.
     pub admission: Option<Admission>,
     pub root: Option<PathBuf>,
+    pub following: Following,
     /// Threads, at least 1.
     pub jobs: usize,
     /// Bound on memory, bytes.
@@ -32,6 +33,15 @@ pub enum Origin {
     Manifests(Vec<PathBuf>),
     /// What `analyze --save` wrote.
     Table(PathBuf),
+}
+
+/// Which references are followed in the order of the manifests; those of a table are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Following {
+    /// All of a small corpus; of a large one those to a sample of the objects.
+    Sample,
+    /// All, as long as they fit in the memory.
+    All,
 }
 
 /// Which objects a cache is to keep, as a file for `materialize --admit`.

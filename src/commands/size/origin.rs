@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use super::options::{Options, Origin};
+use super::options::{Following, Options, Origin};
 use super::report::Seconds;
 use crate::analysis::objects::Objects;
-use crate::commands::{Unreadable, analyze, table};
+use crate::commands::analyze::{self, Sequence};
+use crate::commands::{Unreadable, table};
 use crate::monitor::Monitor;
 
 /// The objects of a corpus, and what was met on the way to them.
 pub struct Table {
     pub objects: Objects,
+    /// In which order they are named; a table does not say that.
+    pub sequence: Option<Sequence>,
     pub errors: BTreeMap<&'static str, u64>,
     pub unreadable: Vec<Unreadable>,
     pub seconds: Seconds,
@@ -24,13 +27,17 @@ pub fn table(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Table> 
     match &options.origin {
         Origin::Manifests(manifests) => {
             let root = options.root.as_deref();
-            let counting = analyze::Options::counting(manifests, root, options.jobs, options.memory);
+            let counting = analyze::Options {
+                ordered: ordered(options),
+                ..analyze::Options::counting(manifests, root, options.jobs, options.memory)
+            };
             let counted = analyze::count(&counting, monitor)?;
             let mut errors = BTreeMap::new();
             counted.tally.add_errors_to(&mut errors);
             let analyze::Seconds { scan, group, .. } = counted.seconds;
             let seconds = Seconds { scan, group, ..Seconds::default() };
-            Ok(Table { objects: counted.objects, errors, unreadable: counted.unreadable, seconds })
+            let analyze::Counted { objects, sequence, unreadable, .. } = counted;
+            Ok(Table { objects, sequence, errors, unreadable, seconds })
         }
         Origin::Table(file) => saved(file),
     }
@@ -41,5 +48,21 @@ fn saved(file: &Path) -> anyhow::Result<Table> {
     let mut objects = Objects::default();
     table::read(file, |row| objects.push(row.digest, row.count, row.size))?;
     let seconds = Seconds { read: start.elapsed().as_secs_f64(), ..Seconds::default() };
-    Ok(Table { objects, errors: BTreeMap::new(), unreadable: Vec::new(), seconds })
+    Ok(Table { objects, sequence: None, errors: BTreeMap::new(), unreadable: Vec::new(), seconds })
+}
+
+/// References that are followed in their order unless all were asked for: what follows from them
+/// takes a second or two.
+const FOLLOWED: usize = 1 << 21;
+
+/// Bytes that a reference takes that is followed, until all caches are compared.
+const FOLLOWED_BYTES: u64 = 64;
+
+/// References to follow.
+fn ordered(options: &Options) -> usize {
+    let most = usize::try_from(options.memory / FOLLOWED_BYTES).unwrap_or(usize::MAX);
+    match options.following {
+        Following::Sample => most.min(FOLLOWED),
+        Following::All => most,
+    }
 }

@@ -33,6 +33,9 @@ pub struct Report {
     /// The smallest cache that reaches the ceiling: all objects with two references or more.
     pub ceiling_bytes: u64,
     pub ceiling_objects: u64,
+    /// In which order references come where objects compete for the place: for `lru` and
+    /// `any_policy_bound`.
+    pub order: Order,
     /// Ascending by budget.
     pub budgets: Vec<Budget>,
     /// Request hit rates over the size of the cache, ascending, up to the ceiling at least: what a
@@ -65,10 +68,29 @@ pub struct Report {
 pub struct Budget {
     pub budget: u64,
     pub policies: Policies,
-    /// LRU with the references in random order, by requests.
+    /// LRU, by requests.
     pub lru: f64,
-    /// No policy of any kind passes this request hit rate with the references in random order.
+    /// No policy of any kind passes this request hit rate.
     pub any_policy_bound: f64,
+}
+
+/// An order of references.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Order {
+    pub of: OrderKind,
+    /// Share of the objects that are followed, an unbiased sample by key where it is below 1.
+    pub share: f64,
+    /// References that are followed.
+    pub references: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OrderKind {
+    /// That of the manifests, and of the rows in each.
+    Manifests,
+    #[default]
+    Random,
 }
 
 /// One place of the curve: request hit rates within `bytes`.

@@ -21,6 +21,13 @@ pub struct Named {
     pub framed: bool,
 }
 
+impl Named {
+    /// What a count keeps of the digest: its first 64 bits.
+    pub fn short_digest(&self) -> u64 {
+        (self.digest >> 64) as u64
+    }
+}
+
 /// An object as it was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
@@ -48,7 +55,7 @@ impl Packed {
     #[inline]
     pub fn of(named: &Named) -> Packed {
         Packed {
-            digest: (named.digest >> 64) as u64,
+            digest: named.short_digest(),
             more_digest: named.digest as u32,
             source: named.source,
             size: named.size.unwrap_or(NO_SIZE),

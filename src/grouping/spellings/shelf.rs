@@ -3,8 +3,8 @@
 //! A lookup needs the text and the count; what the text means lies apart and is read only when the
 //! text is passed on.
 
-use super::Passed;
-use crate::grouping::multiplicity::{Named, Packed};
+use super::{Meaning, Passed};
+use crate::grouping::multiplicity::Packed;
 
 /// A hash of a text: 80 bits, of which the lowest is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,18 +39,22 @@ impl Shelf {
     }
 
     /// Adds a reference to each of `texts`, which were expected. `read` tells what the text at a
-    /// position means, if it is not known; a text that it returns nothing for is not counted. Counts
-    /// that are full are appended to `passed`. Returns how many texts were counted.
+    /// position means, if it is not known or to be read again; a text that it returns nothing for is
+    /// not counted. Counts that are full are appended to `passed`. Returns how many texts were
+    /// counted.
     pub fn count(
         &mut self,
         texts: &[Text],
-        mut read: impl FnMut(usize) -> Option<Named>,
+        mut read: impl FnMut(usize) -> Option<Meaning>,
         passed: &mut Vec<Passed>,
     ) -> u64 {
         let mut counted = 0;
         for (nth, text) in texts.iter().enumerate() {
             match self.find(*text) {
                 Ok(at) => {
+                    if self.slots[at].again() && !read(nth).is_some_and(|meaning| meaning.again) {
+                        self.slots[at].0 &= !AGAIN;
+                    }
                     self.slots[at].0 += ONE;
                     let slot = self.slots[at];
                     if slot.0 & COUNT == COUNT {
@@ -59,9 +63,9 @@ impl Shelf {
                     }
                 }
                 Err(at) => {
-                    let Some(named) = read(nth) else { continue };
-                    self.slots[at] = Slot::new(*text, named.framed, self.meanings.len());
-                    self.meanings.push(Packed::of(&named));
+                    let Some(meaning) = read(nth) else { continue };
+                    self.slots[at] = Slot::new(*text, &meaning, self.meanings.len());
+                    self.meanings.push(Packed::of(&meaning.named));
                 }
             }
             counted += 1;
@@ -168,31 +172,34 @@ const FEWEST: usize = 64;
 const LARGE: usize = 1 << 16;
 
 /// From the lowest bit: the text, its references that are not passed on yet, whether they want one
-/// page, and the number of the meaning; all zero where there is no text. A slot never lies across
-/// two lines of a cache.
+/// page, whether the text is to be read again, and the number of the meaning; all zero where there
+/// is no text. A slot never lies across two lines of a cache.
 ///
-/// The number has 29 bits: as many meanings would take 13 GB on each shelf.
+/// The number has 28 bits: as many meanings would take 6 GB on each shelf.
 #[derive(Clone, Copy, Default)]
 struct Slot(u128);
 
 const TEXT_BITS: u32 = 80;
 const COUNT_BITS: u32 = 18;
-const MEANING_SHIFT: u32 = TEXT_BITS + COUNT_BITS + 1;
+const MEANING_SHIFT: u32 = TEXT_BITS + COUNT_BITS + 2;
 
 const TEXT: u128 = (1 << TEXT_BITS) - 1;
 const ONE: u128 = 1 << TEXT_BITS;
 const COUNT: u128 = ((1 << COUNT_BITS) - 1) << TEXT_BITS;
 const FRAMED: u128 = 1 << (TEXT_BITS + COUNT_BITS);
+const AGAIN: u128 = FRAMED << 1;
 
 impl Slot {
     /// A text that came once.
-    fn new(text: Text, framed: bool, meaning: usize) -> Slot {
-        Slot(text.0 | ONE | if framed { FRAMED } else { 0 } | (meaning as u128) << MEANING_SHIFT)
+    fn new(text: Text, meaning: &Meaning, number: usize) -> Slot {
+        let framed = if meaning.named.framed { FRAMED } else { 0 };
+        let again = if meaning.again { AGAIN } else { 0 };
+        Slot(text.0 | ONE | framed | again | (number as u128) << MEANING_SHIFT)
     }
 
     /// The same text without references, whose meaning has another number.
     fn kept(self, meaning: usize) -> Slot {
-        Slot(self.0 & (TEXT | FRAMED) | (meaning as u128) << MEANING_SHIFT)
+        Slot(self.0 & (TEXT | FRAMED | AGAIN) | (meaning as u128) << MEANING_SHIFT)
     }
 
     fn is_free(self) -> bool {
@@ -210,6 +217,10 @@ impl Slot {
 
     fn count(self) -> u64 {
         ((self.0 & COUNT) >> TEXT_BITS) as u64
+    }
+
+    fn again(self) -> bool {
+        self.0 & AGAIN != 0
     }
 
     fn framed(self) -> bool {

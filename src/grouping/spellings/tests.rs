@@ -11,7 +11,7 @@ const LOT: usize = 700;
 
 struct Outcome {
     model: Model,
-    /// Texts that were read.
+    /// How often a text was read.
     reads: u64,
     counted: u64,
 }
@@ -19,6 +19,17 @@ struct Outcome {
 /// Counts the texts of `references` with `threads`, in a room of `memory` bytes, and passes all
 /// on to a counter of the same room.
 fn counted(references: &[Reference], memory: u64, threads: usize) -> Outcome {
+    counted_again(references, memory, threads, |_| false)
+}
+
+/// The same; texts of some objects are read each time.
+fn counted_again(
+    references: &[Reference],
+    memory: u64,
+    threads: usize,
+    again: impl Fn(&Named) -> bool + Sync,
+) -> Outcome {
+    let again = &again;
     let room = Arc::new(Room::new(memory));
     let (spellings, counter) = (Spellings::new(room.clone()), Counter::new(room));
     let (reads, counted) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -33,7 +44,8 @@ fn counted(references: &[Reference], memory: u64, threads: usize) -> Outcome {
                     let read = |row: u32, hash: u128| {
                         reads.fetch_add(1, Ordering::Relaxed);
                         assert_eq!(hash, lot[row as usize].hash());
-                        Some(lot[row as usize].named())
+                        let named = lot[row as usize].named();
+                        Some(Meaning { named, again: again(&named) })
                     };
                     counted.fetch_add(spellings.count(&mut batch, read, &mut passed), Ordering::Relaxed);
                     passed.drain(..).for_each(|(named, count)| inserter.add(&named, count).unwrap());
@@ -51,6 +63,24 @@ fn counted(references: &[Reference], memory: u64, threads: usize) -> Outcome {
     assert_eq!(shelves.into_inner(), SHELVES);
     let (model, _) = Model::found(counter, threads);
     Outcome { model, reads: reads.into_inner(), counted: counted.into_inner() }
+}
+
+#[test]
+fn texts_of_some_objects_are_read_again_until_they_are_no_more_of_them() {
+    let references = references(5, 20_000);
+    let expected = Model::of(&references);
+    let some = |named: &Named| named.digest.is_multiple_of(4);
+    let each = references.iter().filter(|reference| some(&reference.named())).count() as u64;
+    let texts: BTreeSet<_> = references.iter().filter(|reference| !some(&reference.named())).collect();
+    let once = texts.len() as u64;
+    assert!(each > 1_000 && once > 1_000);
+    let Outcome { model, reads, .. } = counted_again(&references, 1 << 40, 2, some);
+    assert_eq!((model, reads), (expected, each + once));
+    // From the second time on nothing is.
+    let first = AtomicU64::new(0);
+    let never = |_: &Named| first.fetch_add(1, Ordering::Relaxed) < 1;
+    let Outcome { reads, .. } = counted_again(&references[..1].repeat(9), 1 << 40, 1, never);
+    assert_eq!(reads, 2);
 }
 
 #[test]

@@ -37,6 +37,7 @@ fn options(corpus: &Corpus) -> Options {
         allow: Vec::new(),
         cache_dir: corpus.path("cache"),
         save: None,
+        ordered: 0,
         jobs: 2,
         memory: 1 << 30,
     }

@@ -1,9 +1,9 @@
 //! Numbers of whole runs equal the naive ones.
 
-use onepull::commands::size::{Options, Reached, Report};
+use onepull::commands::size::{Options, Origin, Reached, Report};
 
 use super::model::{Object, Order, corpus, greedy, in_order, random_objects, smallest};
-use super::{assert_near, options, size};
+use super::{assert_near, options, save, size};
 use crate::support::random::Random;
 
 const TARGETS: [f64; 5] = [0.05, 0.2, 0.4, 0.6, 0.99];
@@ -49,7 +49,10 @@ fn both_orders_are_those_of_a_naive_greedy_with_and_without_assumed_sizes() {
         budgets.extend((0..100).map(|_| random.below(5_000) as u64));
         budgets.extend([0, 1, whole.unique_bytes, 2 * whole.unique_bytes]);
         budgets.extend((1..80).filter_map(|hits| smallest(&objects, Order::Density, 9 * hits)));
-        let given = Options { budgets, targets: TARGETS.to_vec(), assumed_size: assumed, ..options(&corpus) };
+        save(&corpus, 2, 1 << 30);
+        let origin = Origin::Table(corpus.path("counts"));
+        let targets = TARGETS.to_vec();
+        let given = Options { origin, budgets, targets, assumed_size: assumed, ..options(&corpus) };
         let report = size(&given);
 
         assert!(report.budgets.len() > 250);
@@ -129,7 +132,7 @@ fn assert_answers(r: &Report, objects: &[Object], whole: &Whole) {
     }
 }
 
-/// LRU by its formula; of the bound what every bound must hold: nothing passes it, and it is no
+/// LRU by its formula for random order; of the bound what every bound must hold: nothing passes it, and it is no
 /// more than all hits.
 fn assert_bounds(r: &Report, objects: &[Object], whole: &Whole) {
     let all: Vec<(i32, u64)> = objects.iter().filter_map(|of| Some((of.k as i32, of.size?))).collect();

@@ -8,13 +8,14 @@ mod costs;
 mod curves;
 mod edges;
 mod model;
+mod order;
 mod origins;
 mod output;
 mod tables;
 
 use assert_cmd::Command;
 use onepull::commands::analyze;
-use onepull::commands::size::{Objective, Options, Origin, Report, run};
+use onepull::commands::size::{Following, Objective, Options, Origin, Report, run};
 use onepull::monitor::Silent;
 use serde_json::Value;
 
@@ -31,6 +32,7 @@ fn options(corpus: &Corpus) -> Options {
         assumed_size: None,
         admission: None,
         root: None,
+        following: Following::Sample,
         jobs: 2,
         memory: 1 << 30,
     }

@@ -38,7 +38,7 @@ pub fn random_objects(random: &mut Random, count: usize) -> Vec<Object> {
 }
 
 /// What manifests in `in` say of the object number `nth`.
-fn locator(nth: usize, object: Object) -> String {
+pub fn locator(nth: usize, object: Object) -> String {
     match object.size {
         Some(size) => format!("{{\"path\":\"../{nth}.bin\",\"byte_offset\":7,\"byte_size\":{size}}}"),
         None => format!("{{\"path\":\"../{nth}.jpg\"}}"),

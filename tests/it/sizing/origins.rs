@@ -6,6 +6,7 @@ use std::fs;
 use onepull::commands::size::{Options, Origin};
 use predicates::prelude::*;
 use predicates::str::contains;
+use serde_json::Value;
 
 use super::model::{corpus, objects, random_objects, rows};
 use super::{command, lasting, options, save, size};
@@ -35,10 +36,24 @@ fn manifests_of_either_kind_and_a_saved_table_give_one_report_at_any_jobs_and_me
             let saved = Options { origin: Origin::Table(corpus.path("counts")), ..counted.clone() };
             let [counted, saved] = [counted, saved].map(|options| lasting(&size(&options)));
             assert_eq!(counted["objects"], 4_000);
-            assert_eq!(counted, saved, "{jobs} jobs, {memory} bytes");
+            assert_eq!(orderless(&counted), orderless(&saved), "{jobs} jobs, {memory} bytes");
             assert_eq!(*first.get_or_insert_with(|| counted.clone()), counted, "{jobs} jobs, {memory} bytes");
         }
     }
+}
+
+/// A report without what depends on the order of the references, which a table does not know.
+fn orderless(report: &Value) -> Value {
+    let mut report = report.clone();
+    let whole = report.as_object_mut().unwrap();
+    whole.remove("order").unwrap();
+    for list in ["budgets", "curve"] {
+        for line in whole[list].as_array_mut().unwrap() {
+            let line = line.as_object_mut().unwrap();
+            assert!(line.remove("lru").is_some() && line.remove("any_policy_bound").is_some());
+        }
+    }
+    report
 }
 
 #[test]

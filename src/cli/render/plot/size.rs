@@ -4,7 +4,7 @@
 //! The budgets of the report are dots. Two caches of the same hit rate are joined by a line that
 //! says how much larger one is.
 
-use onepull::commands::size::{Equivalent, Point, Report};
+use onepull::commands::size::{Equivalent, OrderKind, Point, Report};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -80,16 +80,15 @@ fn curves(paper: &Paper<'_>, r: &Report) -> anyhow::Result<()> {
     if let Some(sentence) = nothing {
         return words(paper, sentence, &font(13, &MUTED));
     }
+    let (lru, any_policy) = match r.order.of {
+        OrderKind::Manifests => ("LRU, manifest order", "any policy, bound, manifest order"),
+        OrderKind::Random => ("LRU, random order", "any policy, bound, random order"),
+    };
     let all = [
         Curve { name: "by value density", colour: &FIRST, stroke: Stroke::Whole, rate: |of| of.density },
         Curve { name: "by count", colour: &SECOND, stroke: Stroke::Whole, rate: |of| of.count },
-        Curve { name: "LRU", colour: &THIRD, stroke: Stroke::Whole, rate: |of| of.lru },
-        Curve {
-            name: "any policy, bound",
-            colour: &FOURTH,
-            stroke: Stroke::Dashed,
-            rate: |of| of.any_policy_bound,
-        },
+        Curve { name: lru, colour: &THIRD, stroke: Stroke::Whole, rate: |of| of.lru },
+        Curve { name: any_policy, colour: &FOURTH, stroke: Stroke::Dashed, rate: |of| of.any_policy_bound },
     ];
     let (x, y) = axes(&points, &all, r);
     let (left, right) = (x.lowest(), x.highest());

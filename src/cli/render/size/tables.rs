@@ -1,6 +1,6 @@
 //! Hit rates by size of the cache, their certificates, and the number of files.
 
-use onepull::commands::size::{Budget, Reached, Report};
+use onepull::commands::size::{Budget, OrderKind, Reached, Report};
 
 use crate::cli::bytes::show;
 use crate::cli::human::{count, percent, short_count};
@@ -21,13 +21,25 @@ pub fn hit_rates(r: &Report, width: usize) -> Option<String> {
     let mut text = titled("Hit rates by size of the cache, for two orders of admission:", &grid, width);
     let feet = [
         Some("by count: most references first; by density: most hits per byte first".into()),
-        Some("LRU, any policy: all objects compete, references come in random order".into()),
+        Some(format!("LRU, any policy: all objects compete, {}", order(r))),
         certificate(r),
     ];
     for foot in feet.into_iter().flatten() {
         text += &lines(&foot, width);
     }
     Some(text)
+}
+
+/// In which order references come, and what that is known from.
+fn order(r: &Report) -> String {
+    match r.order.of {
+        OrderKind::Random => "references come in random order".into(),
+        OrderKind::Manifests if r.order.share == 1.0 => "references come as in the manifests".into(),
+        OrderKind::Manifests => {
+            let objects = (1.0 / r.order.share).round() as u64;
+            format!("references come as in the manifests; known from 1 in {} objects", count(objects))
+        }
+    }
 }
 
 /// Bound and gap of every budget and order.

@@ -1,0 +1,126 @@
+//! In which order the manifests name their objects.
+//!
+//! The digests of all references are kept while there are few enough of them; beyond that those of
+//! every second object, of every fourth, and so on. How far that goes depends on the manifests
+//! alone, not on threads.
+
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
+
+use crate::analysis::trace::Sample;
+
+/// Where some consecutive rows stand: the number of their manifest, and of the first row in it.
+pub type Place = (usize, u64);
+
+/// References in the order of their manifests, from several threads.
+pub struct Sequence {
+    most: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    sample: Sample,
+    kept: usize,
+    stretches: BTreeMap<Place, Vec<u64>>,
+}
+
+impl Sequence {
+    /// Keeps at most so many references.
+    pub fn new(most: usize) -> Sequence {
+        Sequence { most, state: Mutex::default() }
+    }
+
+    /// The objects whose references are still kept; later there may be fewer.
+    pub fn sample(&self) -> Sample {
+        self.state.lock().sample
+    }
+
+    /// Adds the references of the rows at `place`: row and digest of those that are in a recent
+    /// sample, in any order. Leaves `references` empty.
+    pub fn add(&self, place: Place, references: &mut Vec<(u32, u64)>) {
+        references.sort_unstable_by_key(|(row, _)| *row);
+        let mut state = self.state.lock();
+        let sample = state.sample;
+        let digests = references.drain(..).map(|(_, digest)| digest);
+        let stretch: Vec<u64> = digests.filter(|digest| sample.keeps(*digest)).collect();
+        if stretch.is_empty() {
+            return;
+        }
+        state.kept += stretch.len();
+        state.stretches.insert(place, stretch);
+        while state.kept > self.most {
+            state.halve();
+        }
+    }
+
+    /// The digests in order, and of which objects they are.
+    pub fn into_digests(self) -> (impl Iterator<Item = u64>, Sample) {
+        let State { sample, stretches, .. } = self.state.into_inner();
+        (stretches.into_values().flatten(), sample)
+    }
+}
+
+impl State {
+    fn halve(&mut self) {
+        let sample = self.sample.halved();
+        self.sample = sample;
+        for stretch in self.stretches.values_mut() {
+            stretch.retain(|digest| sample.keeps(*digest));
+            stretch.shrink_to_fit();
+        }
+        self.stretches.retain(|_, stretch| !stretch.is_empty());
+        self.kept = self.stretches.values().map(Vec::len).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stretches of a hundred references each, in two manifests.
+    fn stretches() -> Vec<(Place, Vec<(u32, u64)>)> {
+        let reference = |stretch: u64, row: u32| (row, (stretch * 7 + u64::from(row) % 13) % 50);
+        let stretch =
+            |n: u64| ((n as usize / 5, n % 5 * 100), (0..100).map(|row| reference(n, row)).collect());
+        (0..10).map(stretch).collect()
+    }
+
+    fn found(most: usize, order: impl Iterator<Item = usize>) -> (Vec<u64>, Sample) {
+        let (sequence, all) = (Sequence::new(most), stretches());
+        for nth in order {
+            let (place, mut references) = all[nth].clone();
+            // A thread hands them over as its tables find them.
+            references.reverse();
+            sequence.add(place, &mut references);
+            assert!(references.is_empty());
+        }
+        let (digests, sample) = sequence.into_digests();
+        (digests.collect(), sample)
+    }
+
+    #[test]
+    fn references_come_back_in_the_order_of_their_rows_whoever_adds_first() {
+        let all: Vec<u64> =
+            stretches().iter().flat_map(|(_, of)| of.iter().map(|(_, digest)| *digest)).collect();
+        assert_eq!(found(1000, 0..10), (all.clone(), Sample::default()));
+        assert_eq!(found(1000, (0..10).rev()), (all, Sample::default()));
+    }
+
+    #[test]
+    fn beyond_the_bound_all_references_to_some_of_the_objects_are_kept() {
+        let (whole, _) = found(1000, 0..10);
+        let (digests, sample) = found(300, 0..10);
+        assert!(digests.len() <= 300 && sample.stands_for() >= 4, "{}", digests.len());
+        assert!(digests.len() > 60, "{}", digests.len());
+        assert_eq!(digests, whole.into_iter().filter(|digest| sample.keeps(*digest)).collect::<Vec<_>>());
+        assert_eq!(found(300, [7, 2, 9, 0, 1, 3, 8, 5, 4, 6].into_iter()), (digests, sample));
+    }
+
+    #[test]
+    fn nothing_may_be_kept() {
+        assert!(found(0, 0..10).0.is_empty());
+        assert!(found(0, 0..0).0.is_empty());
+    }
+}

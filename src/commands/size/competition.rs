@@ -1,0 +1,130 @@
+//! What caches give in which all objects compete for the place: LRU, and the best of all policies.
+//!
+//! Both depend on the order of the references. Where that of the manifests is known it is followed,
+//! else references are taken to come in random order, for which the table is enough.
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use super::report::{Order, OrderKind};
+use crate::analysis::foreknowledge::{self, RandomOrder};
+use crate::analysis::objects::{Objects, Totals};
+use crate::analysis::trace::Trace;
+use crate::analysis::{Class, lru};
+
+/// Hits with a cache of one size, as far as sizes of objects are known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Competing {
+    pub lru: f64,
+    /// More than any policy gives.
+    pub bound: f64,
+}
+
+/// The hits of each of `budgets`, bytes, in their order, and in which order references come.
+pub fn compete(
+    objects: &Objects,
+    totals: &Totals,
+    classes: &[Class],
+    trace: Option<&Trace>,
+    budgets: &[u64],
+) -> (Vec<Competing>, Order) {
+    let follows = |trace: &&Trace| trace.recurring() > 0 && trace.is_countable();
+    match trace.filter(follows) {
+        Some(trace) => {
+            let order = Order {
+                of: OrderKind::Manifests,
+                share: 1.0 / trace.stands_for as f64,
+                references: trace.references.len() as u64,
+            };
+            (in_order(trace, totals, budgets), order)
+        }
+        None => {
+            let order = Order { of: OrderKind::Random, share: 1.0, references: totals.references };
+            (in_random_order(objects, classes, budgets), order)
+        }
+    }
+}
+
+/// A sample tells which share of the hits of an unbounded cache remains: how many these are is
+/// known. For that the objects that the sample has by chance matter less.
+fn in_order(trace: &Trace, totals: &Totals, budgets: &[u64]) -> Vec<Competing> {
+    let all = totals.recurring.hits as f64 / trace.recurring() as f64;
+    let (lru, bound) =
+        rayon::join(|| lru::in_order(trace, budgets), || foreknowledge::in_order(trace, budgets));
+    let hits = |(lru, bound): (lru::Hits, u64)| Competing {
+        lru: lru.hits.min(bound) as f64 * all,
+        bound: bound as f64 * all,
+    };
+    lru.into_iter().zip(bound).map(hits).collect()
+}
+
+/// For caches of a few objects the formula of LRU is too high; the bound is not.
+fn in_random_order(objects: &Objects, classes: &[Class], budgets: &[u64]) -> Vec<Competing> {
+    let random_order = RandomOrder::new(objects);
+    let hits = |&budget: &u64| {
+        let bound = random_order.hits(budget);
+        Competing { lru: lru::in_random_order(classes, budget).min(bound), bound }
+    };
+    budgets.par_iter().map(hits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::trace::Sample;
+
+    /// Objects that are read three times, each shortly after one another, and the order of that.
+    fn clustered(objects: u64) -> (Objects, Vec<u64>) {
+        let mut table = Objects::default();
+        let digest = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (0..objects).for_each(|n| table.push(digest(n), 3, Some(50 + n % 101)));
+        let order = (0..objects + 20).flat_map(|n| [n, n.wrapping_sub(4), n.wrapping_sub(19)]);
+        (table, order.filter(|n| *n < objects).map(digest).collect())
+    }
+
+    fn rates(table: &Objects, trace: Option<&Trace>, budgets: &[u64]) -> (Vec<Competing>, Order) {
+        compete(table, &table.totals(), &table.summary().histogram(), trace, budgets)
+    }
+
+    #[test]
+    fn the_order_of_the_manifests_shows_what_random_order_does_not() {
+        let (table, order) = clustered(3_000);
+        let trace = Trace::new(order.into_iter(), &table, Sample::default());
+        let budgets = [49, 2_000, 6_000, 500_000];
+        let (own, order) = rates(&table, Some(&trace), &budgets);
+        assert_eq!(order, Order { of: OrderKind::Manifests, share: 1.0, references: 9_000 });
+        // Every object is read again after a dozen others, and once more after some forty.
+        assert_eq!(own[0].lru, 0.0);
+        assert!((2_990.0..3_060.0).contains(&own[1].lru), "{own:?}");
+        assert_eq!((own[2].lru, own[3].lru), (6_000.0, 6_000.0));
+        assert!(own.iter().all(|of| of.lru <= of.bound && of.bound <= 6_000.0), "{own:?}");
+        let (random, order) = rates(&table, None, &budgets);
+        assert_eq!(order.of, OrderKind::Random);
+        assert!(random[2].lru < 300.0 && random[2].bound < 2_000.0, "{random:?}");
+    }
+
+    #[test]
+    fn a_sample_of_the_keys_finds_nearly_the_same() {
+        let (table, order) = clustered(40_000);
+        let budgets = [700, 1_500, 4_000, 40_000];
+        let of = |sample: Sample| {
+            let digests = order.iter().copied().filter(|digest| sample.keeps(*digest));
+            rates(&table, Some(&Trace::new(digests, &table, sample)), &budgets)
+        };
+        let (whole, _) = of(Sample::default());
+        let (sampled, order) = of(Sample::default().halved());
+        assert_eq!(order.share, 0.5);
+        assert!(order.references.abs_diff(60_000) < 2_000, "{order:?}");
+        for (whole, sampled) in whole.iter().zip(&sampled) {
+            let near = |a: f64, b: f64| (a - b).abs() < 0.02 * 80_000.0;
+            assert!(near(whole.bound, sampled.bound), "{whole:?} {sampled:?}");
+        }
+        assert_eq!(sampled[3], whole[3]);
+    }
+
+    #[test]
+    fn a_trace_in_which_nothing_recurs_is_not_followed() {
+        let (table, _) = clustered(10);
+        let (_, order) = rates(&table, Some(&Trace::default()), &[100]);
+        assert_eq!(order.of, OrderKind::Random);
+    }
+}
