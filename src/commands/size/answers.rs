@@ -73,6 +73,7 @@ struct Curves<'a> {
     /// By count: the smallest caches with the hits of each budget by density, then of the targets.
     same_by_count: Vec<Option<Sums>>,
     targets_by_density: Vec<Option<Sums>>,
+    targets_by_own: Option<Vec<Option<Sums>>>,
 }
 
 /// What one policy admits.
@@ -123,6 +124,7 @@ impl<'a> Curves<'a> {
             best: own.map_or(0.0, |own| objective.value_of(&admission::worthwhile(objects, own))),
             same_by_count,
             targets_by_density: admission::reach(objects, Policy::Density, &wanted),
+            targets_by_own: own.map(|own| admission::reach(objects, own, &wanted)),
         }
     }
 
@@ -194,14 +196,13 @@ impl<'a> Curves<'a> {
     fn targets(&self) -> Vec<Target> {
         let bytes = |sums: &Option<Sums>| sums.as_ref().map(|sums| narrow(sums.bytes));
         let by_count = &self.same_by_count[self.density.budgets.len()..];
-        let lines = self.targets.iter().zip(by_count).zip(&self.targets_by_density);
-        lines
-            .map(|((&hit_rate, count), density)| Target {
-                hit_rate,
-                count_bytes: bytes(count),
-                density_bytes: bytes(density),
-            })
-            .collect()
+        let line = |(nth, &hit_rate): (usize, &f64)| Target {
+            hit_rate,
+            count_bytes: bytes(&by_count[nth]),
+            density_bytes: bytes(&self.targets_by_density[nth]),
+            objective_bytes: self.targets_by_own.as_ref().and_then(|own| bytes(&own[nth])),
+        };
+        self.targets.iter().enumerate().map(line).collect()
     }
 
     fn of_requests(&self, hits: f64) -> f64 {

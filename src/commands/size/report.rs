@@ -141,12 +141,16 @@ pub struct Equivalent {
     pub times: f64,
 }
 
-/// The smallest caches that reach a request hit rate; `None` above the ceiling.
+/// The smallest caches that reach a request hit rate; `None` above the ceiling, or where the sizes
+/// of too many objects are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Target {
     pub hit_rate: f64,
     pub count_bytes: Option<u64>,
     pub density_bytes: Option<u64>,
+    /// Where the objective is seconds or dollars; `None` also below the ceiling where too few
+    /// objects are worth more than they cost.
+    pub objective_bytes: Option<u64>,
 }
 
 /// Seconds an object from its source, from which on a cache pays.

@@ -1,9 +1,10 @@
 //! Seconds and dollars of one small corpus, computed by hand.
 
-use onepull::commands::size::{Objective, Options, Report};
+use onepull::commands::size::{Objective, Options, Report, Target};
 
 use super::model::{corpus, objects};
 use super::{assert_near, command, options, size, stdout};
+use crate::support::corpus::Corpus;
 
 const SECONDS: Objective =
     Objective::Seconds { latency: 0.05, bandwidth: 1e6, hit_cost: 0.002, put_cost: 0.01 };
@@ -59,6 +60,36 @@ fn an_object_that_does_not_win_its_put_back_is_never_admitted() {
 }
 
 #[test]
+fn targets_are_reached_where_a_walk_by_hand_reaches_them() {
+    // 19 references; 8, 1, 4 and 1 hits. By value per byte: 4.16, 3.80, 0.0058 and 0.0010 ms.
+    let table = [(9, 90), (2, 10), (5, 100_000), (2, 1_000_000), (1, 50)];
+    let targets = [1, 8, 9, 12, 13, 14, 15].map(|hits| (f64::from(hits) - 0.5) / 19.0);
+    let corpus = corpus(&objects(&table));
+    let smallest = |objective| {
+        let report = size(&Options { objective, targets: targets.to_vec(), ..options(&corpus) });
+        let bytes = |of: Target| [of.count_bytes, of.density_bytes, of.objective_bytes];
+        report.targets.into_iter().map(bytes).collect::<Vec<_>>()
+    };
+    let walked = [
+        [90, 10, 90],
+        [90, 100, 90],
+        [100_090, 100, 100],
+        [100_090, 100_100, 100_100],
+        [100_100, 100_100, 100_100],
+        [1_100_100, 1_100_100, 1_100_100],
+    ];
+    let expected: Vec<_> = walked.map(|line| line.map(Some)).into_iter().chain([[None; 3]]).collect();
+    assert_eq!(smallest(SECONDS), expected);
+    let without = |line: &[Option<u64>; 3]| [line[0], line[1], None];
+    assert_eq!(smallest(Objective::Requests), expected.iter().map(without).collect::<Vec<_>>());
+    // The first and the third alone win their put back: 46.00072 and 18.4 ms, against -3 and -2 ms.
+    let dear = Objective::Seconds { latency: 0.009, bandwidth: 1e9, hit_cost: 0.002, put_cost: 0.01 };
+    let admitted = smallest(dear).into_iter().map(|line| line[2]).collect::<Vec<_>>();
+    let [first, both] = [Some(90), Some(100_090)];
+    assert_eq!(admitted, [first, first, both, both, None, None, None]);
+}
+
+#[test]
 fn dollars_are_as_calculated_by_hand() {
     // The last costs more to keep than it saves: 0.0004 + 0.9 - 1.2 dollars over six months.
     let table = [&TABLE[..], &[(2, 10_000_000_000)]].concat();
@@ -106,6 +137,7 @@ fn the_text_says_costs_savings_and_where_they_end() {
     {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
+    assert_targets_are_told(&corpus);
     let text =
         stdout(&mut command(&corpus, &["in", "--objective", "dollars", "--egress", "0", "--price-get", "0"]));
     assert!(text.contains("a cache of any size costs more than it saves"), "{text}");
@@ -115,4 +147,19 @@ fn the_text_says_costs_savings_and_where_they_end() {
     wrong.assert().code(2).stdout("").stderr(told);
     let objective = report(&TABLE, DOLLARS, &[]).objective;
     assert_eq!((objective, report(&TABLE, SECONDS, &[]).objective), ("dollars", "seconds"));
+}
+
+/// Within its reach, beyond what is worth its cost, above the ceiling.
+fn assert_targets_are_told(corpus: &Corpus) {
+    let costs = ["--latency", "9ms", "--bandwidth", "1GB/s", "--put-cost", "10ms", "--hit-cost", "2ms"];
+    let flags = ["in", "--objective", "seconds", "--target", "40%,50%,70%"];
+    let text = stdout(&mut command(corpus, &[&flags[..], &costs].concat()));
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "100.0 kB by density, 100.0 kB by count, 100.0 kB by seconds 50.00 %",
+        "by count; by seconds it is out of reach: too few objects are worth more than they cost 70.00 %",
+        "70.00 % hit rate is above the ceiling",
+    ] {
+        assert!(words.contains(part), "{part} is not in\n{text}");
+    }
 }

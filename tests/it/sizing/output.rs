@@ -57,7 +57,7 @@ fn json_has_the_fields_of_the_report_and_is_the_same_in_a_report_file() {
     }
     assert_fields(&value["curve"][0], "bytes count density lru any_policy_bound");
     assert_fields(&value["equivalents"][0], "density_bytes hit_rate count_bytes times");
-    assert_fields(&value["targets"][0], "hit_rate count_bytes density_bytes");
+    assert_fields(&value["targets"][0], "hit_rate count_bytes density_bytes objective_bytes");
     assert_fields(&value["break_even"], "storing_all storing_repeated");
     assert_fields(&value["admission"], "file policy budget objects bytes hit_rate");
     assert_fields(&value["seconds"], "scan group read size total");

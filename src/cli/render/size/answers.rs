@@ -62,7 +62,15 @@ fn admitted(list: &AdmissionList) -> String {
 fn target(of: &Target, r: &Report) -> String {
     match (of.density_bytes, of.count_bytes) {
         (Some(density), Some(count)) => {
-            format!("hit rate takes {} by density, {} by count", show(density), show(count))
+            let simple = format!("hit rate takes {} by density, {} by count", show(density), show(count));
+            match of.objective_bytes {
+                _ if r.cost_without_cache.is_none() => simple,
+                Some(own) => format!("{simple}, {} by {}", show(own), r.objective),
+                None => format!(
+                    "{simple}; by {} it is out of reach: too few objects are worth more than they cost",
+                    r.objective
+                ),
+            }
         }
         _ if of.hit_rate <= r.ceiling && unsized_share(r) > 0.0 => {
             "hit rate is out of reach without the objects of unknown size".into()

@@ -127,6 +127,29 @@ What a cache saves of the 949 days of all reads, its own costs taken off:
 }
 
 #[test]
+fn a_target_that_the_order_of_the_objective_misses_is_not_said_to_be_above_the_ceiling() {
+    let mut report = costing("seconds", 8.2e7);
+    let target = |report: &Report| {
+        let text = text(report, &SECONDS, Detail::Usual, 80);
+        assert_fits(&text, 80);
+        let lines: Vec<_> = text.lines().skip_while(|line| !line.starts_with("target")).collect();
+        lines[..lines.iter().position(|line| line.starts_with("equal")).unwrap()].join("\n")
+    };
+    assert_eq!(
+        target(&report),
+        "\
+target            40.00 %  hit rate takes 1.3 TB by density, 3.2 TB by count;
+                           by seconds it is out of reach: too few objects are
+                           worth more than they cost
+                  80.00 %  hit rate is above the ceiling"
+    );
+    report.targets[0].objective_bytes = Some(1_400_000_000_000);
+    let reached = target(&report);
+    assert_holds(&reached, &["1.3 TB by density, 3.2 TB by count,\n", "1.4 TB by seconds\n"]);
+    assert!(!reached.contains("out of reach"), "{reached}");
+}
+
+#[test]
 fn dollars_say_the_prices_and_when_no_cache_pays() {
     let prices = Objective::Dollars { price_get: 0.0004, egress: 0.02, price_storage: 0.08, months: 3.0 };
     let mut report = costing("dollars", 4_534_000.0);
