@@ -12,7 +12,7 @@ pub enum Phase {
     Scan,
     /// Joining what was counted; progress in parts of it.
     Group,
-    /// Reading payloads from their sources; progress in objects.
+    /// Reading payloads from their sources, or asking for their sizes; progress in objects.
     Fetch,
     /// Writing shards; progress in rows.
     Write,

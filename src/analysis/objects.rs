@@ -119,6 +119,11 @@ impl Objects {
         self.assumed = Some(size);
     }
 
+    /// The size that objects of unknown size are taken to have, bytes.
+    pub fn assumed(&self) -> Option<u64> {
+        self.assumed
+    }
+
     /// All objects, sizes as pushed or assumed.
     pub fn iter(&self) -> impl Iterator<Item = Object> {
         self.unpacked(&self.single).chain(self.unpacked(&self.recurring))

@@ -206,6 +206,7 @@ impl Flags {
             tasks: self.tasks,
             placement: if self.simulate { Placement::Replayed } else { Placement::Assumed },
             content_sample: self.content_sample,
+            unsized_sample: 0,
             timing: if self.probe { Timing::Probed } else { Timing::Skipped },
             allow: self.allow.clone(),
             cache_dir,

@@ -46,7 +46,8 @@ Examples:
     onepull size --from counts.onepull --budget 2TB --admit-out admitted.onepull
     onepull materialize manifests/ -o shards/ --admit admitted.onepull
 
-  Locators that say no size, and a plot for the README:
+  Locators that say no size: ask for those of 1,000 objects, or assume one; and a plot:
+    onepull size manifests/ --probe-sizes 1000
     onepull size manifests/ --assume-size 150kB --plot curve.svg";
 
 /// Tell how large a cache is worth buying: the hit rate over its size
@@ -86,6 +87,24 @@ pub struct Flags {
     /// Bytes to count an object with whose size nobody says [default: such objects are left out]
     #[arg(long, help_heading = "Sizes", value_name = "SIZE", value_parser = parse_assumed)]
     assume_size: Option<u64>,
+
+    /// Ask the sources of N objects whose size nobody says for it; 0: none
+    ///
+    /// All objects of unknown size then count with the mean of the answers, and the report says how
+    /// far it may be off. The objects are chosen by a hash. No payload is read, but compressed
+    /// archives are unpacked once. Needs manifests, since saved counts have no locators.
+    #[arg(
+        long,
+        help_heading = "Sizes",
+        value_name = "N",
+        default_value_t = 0,
+        conflicts_with = "assume_size"
+    )]
+    probe_sizes: usize,
+
+    /// Ask no source outside PREFIX; may be repeated [default: no limit]
+    #[arg(long, help_heading = "Sizes", value_name = "PREFIX", requires = "probe_sizes")]
+    allow: Vec<PathBuf>,
 
     /// Folder that relative paths in locators start from [default: the folder of their manifest]
     #[arg(long, help_heading = "Sizes", value_name = "DIR", conflicts_with = "from")]
@@ -186,6 +205,8 @@ impl Flags {
             objective: self.objective.resolve(NAME)?,
             targets: ascending(&self.target, f64::total_cmp),
             assumed_size: self.assume_size,
+            probe_sizes: self.probe_sizes()?,
+            allow: self.allow.clone(),
             admission: self.admission()?,
             root: self.root.clone(),
             following: if self.exact_order { Following::All } else { Following::Sample },
@@ -196,6 +217,17 @@ impl Flags {
 }
 
 impl Flags {
+    fn probe_sizes(&self) -> Result<usize, clap::Error> {
+        match &self.from {
+            Some(_) if self.probe_sizes > 0 => Err(usage(
+                NAME,
+                "--probe-sizes needs the manifests: the counts that --from reads hold no locators, so there is \
+                 nothing to ask; give manifests in place of --from, or --assume-size SIZE",
+            )),
+            _ => Ok(self.probe_sizes),
+        }
+    }
+
     fn admission(&self) -> Result<Option<Admission>, clap::Error> {
         let Some(file) = &self.admit_out else { return Ok(None) };
         match ascending(&self.budget, u64::cmp)[..] {
@@ -252,6 +284,7 @@ mod tests {
         assert_eq!(options.objective, Objective::Requests);
         assert_eq!(options.targets, [0.0f64; 0]);
         assert_eq!(options.assumed_size, None);
+        assert_eq!(options.probe_sizes, 0);
         assert_eq!(options.jobs, 3);
     }
 
@@ -261,6 +294,16 @@ mod tests {
         assert_usage(parsed(&[]), "<MANIFEST|--from <FILE>>");
         assert_usage(options(&["--from", "t"]), "cannot be used with");
         assert_usage(parsed(&["--from", "t", "--root", "/"]), "cannot be used with");
+    }
+
+    #[test]
+    fn sizes_are_asked_for_where_there_are_sources_to_ask() {
+        let asking = options(&["--probe-sizes", "200", "--allow", "/data", "--allow", "x"]).unwrap();
+        assert_eq!((asking.probe_sizes, asking.allow), (200, vec!["/data".into(), "x".into()]));
+        assert_eq!(parsed(&["--from", "t", "--probe-sizes", "0"]).unwrap().probe_sizes, 0);
+        assert_usage(parsed(&["--from", "t", "--probe-sizes", "9"]), "hold no locators");
+        assert_usage(options(&["--probe-sizes", "9", "--assume-size", "1kB"]), "cannot be used with");
+        assert_usage(options(&["--allow", "/data"]), "--probe-sizes");
     }
 
     #[test]

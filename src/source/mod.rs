@@ -3,7 +3,8 @@
 //! A source is asked in two steps. [`Source::prepare`] looks at one file once (does it exist, is
 //! it an archive, where are its members) and says which [`Request`]s obtain the wanted targets;
 //! [`Source::perform`] does one of them. Requests of one file are independent of each other, so
-//! that a large archive keeps every thread busy. Every payload is complete or a [`Fault`].
+//! that a large archive keeps every thread busy. Every payload is complete or a [`Fault`]. In place
+//! of performing a request, [`Source::measure`] only says how large its payloads are.
 
 pub mod archive;
 pub mod local;
@@ -24,6 +25,11 @@ pub trait Source: Send + Sync {
     /// Performs one request and hands over one result for each target it carries, by the
     /// target's index in the slice given to [`Source::prepare`]. Returns what it cost.
     fn perform(&self, request: &Request, deliver: &mut dyn FnMut(usize, Result<Bytes, Fault>)) -> Cost;
+
+    /// Hands over the size in bytes of each payload that the request carries, as
+    /// [`Source::perform`] does the payloads, and reads none of them. An archive without offsets of
+    /// its own is unpacked once for it.
+    fn measure(&self, request: &Request, deliver: &mut dyn FnMut(usize, Result<u64, Fault>));
 }
 
 /// The answer of [`Source::prepare`]: together, `requests` and `faults` name each target once.

@@ -169,6 +169,7 @@ mod tests {
             tasks: Some(10),
             placement: Placement::Assumed,
             content_sample: 0,
+            unsized_sample: 0,
             timing: Timing::Skipped,
             allow: Vec::new(),
             cache_dir: PathBuf::new(),

@@ -1,4 +1,4 @@
-//! What a scan finds beside the counts: what the rows are, and a few objects to read.
+//! What a scan finds beside the counts: what the rows are, and a few objects to read or to ask.
 
 use std::collections::BTreeMap;
 
@@ -21,6 +21,8 @@ pub struct Found {
     pub scattered: Candidates,
     /// Objects to time: neighbours, as a run reads them.
     pub neighbours: Candidates,
+    /// Objects of unknown size, to ask for it.
+    pub sizeless: Candidates,
 }
 
 /// Objects that are timed.
@@ -42,6 +44,7 @@ impl Found {
                 Timing::Probed => TIMED,
                 Timing::Skipped => 0,
             }),
+            sizeless: Candidates::new(options.unsized_sample),
         }
     }
 
@@ -54,6 +57,7 @@ impl Found {
         self.unsampled_framed += other.unsampled_framed;
         self.scattered.merge(other.scattered);
         self.neighbours.merge(other.neighbours);
+        self.sizeless.merge(other.sizeless);
     }
 
     /// Counts some references in the manifest at `input`.
@@ -62,7 +66,7 @@ impl Found {
         *self.by_manifest.entry(input).or_default() += count;
     }
 
-    /// Offers an object to be read.
+    /// Offers an object to be read, or asked for its size.
     #[inline]
     pub fn offer(&mut self, digest: u128, canonical: &[u8]) {
         if !self.scattered.is_none() {
@@ -72,6 +76,9 @@ impl Found {
             let key::Neighbourhood { path, stretch } = key::neighbourhood(canonical, STRETCH);
             let rank = xxhash_rust::xxh3::xxh3_64_with_seed(path, stretch);
             self.neighbours.offer(rank, digest, canonical);
+        }
+        if !self.sizeless.is_none() && key::size(canonical).is_none() {
+            self.sizeless.offer(digest as u64, digest, canonical);
         }
     }
 }

@@ -13,7 +13,6 @@ use crate::analysis::Summary;
 use crate::analysis::objects::Objects;
 use crate::analysis::replay::Schedule;
 use crate::commands::table::{self, Row};
-use crate::commands::tally::Tally;
 use crate::grouping::multiplicity::{Counted, PARTITIONS, Totals};
 use crate::grouping::spellings::SHELVES;
 use crate::monitor::{Monitor, Phase};
@@ -77,14 +76,14 @@ fn rows(objects: Vec<Counted>) -> Vec<Row> {
     rows
 }
 
-/// All objects of what was scanned, for a sizing.
+/// All objects of what was scanned, for a sizing, and what else was found.
 ///
 /// Fails when a temporary file cannot be written or read, and when interrupted.
 pub fn objects(
     counting: Counting,
     jobs: usize,
     monitor: &dyn Monitor,
-) -> anyhow::Result<(Objects, Option<Sequence>, Tally)> {
+) -> anyhow::Result<(Objects, Option<Sequence>, Found)> {
     let Counting { spellings, counter, sequence, found, .. } = counting;
     monitor.start(Phase::Group, (SHELVES + PARTITIONS) as u64);
     let done = || -> anyhow::Result<()> {
@@ -100,7 +99,7 @@ pub fn objects(
         .fold(jobs, Objects::default, add, |table, other| table.append(other))
         .context("cannot count the references")?;
     monitor.finish(Phase::Group);
-    Ok((table, sequence, found.into_inner().tally))
+    Ok((table, sequence, found.into_inner()))
 }
 
 /// One task for each manifest that was read, as long as it has references, for each number of

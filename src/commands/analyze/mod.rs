@@ -49,8 +49,7 @@ pub use sequence::Sequence;
 /// interrupted ([`crate::monitor::Interrupted`]). Manifests that cannot be read and rows that are
 /// wrong do not fail the run; they are in the report.
 pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
-    let local = Local::new(options.allow.clone()).context("cannot resolve the --allow prefixes")?;
-    run_from(&local, options, monitor)
+    run_from(&local(options)?, options, monitor)
 }
 
 /// [`run`] with another source of bytes.
@@ -82,23 +81,37 @@ pub struct Counted {
     pub sequence: Option<Sequence>,
     pub tally: Tally,
     pub unreadable: Vec<Unreadable>,
-    /// The times of `scan` and `group`.
+    /// Objects of unknown size whose sources were asked for it.
+    pub asked: u64,
+    /// The sizes that were told, bytes, ascending.
+    pub told: Vec<u64>,
+    /// The times of `scan`, `group` and `fetch`.
     pub seconds: Seconds,
 }
 
-/// Counts the references of the manifests by object, and does no more.
+/// Counts the references of the manifests by object, and asks for the sizes of some objects where
+/// that is wanted; no payload is read.
 ///
 /// Fails as [`run`] does.
 pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted> {
     let start = Instant::now();
+    let local = local(options)?;
     let (inputs, unreadable) = open(options, monitor)?;
     let (counting, unreadable) = read(&inputs, unreadable, options, monitor)?;
     let scan = start.elapsed().as_secs_f64();
     let group_start = Instant::now();
-    let (objects, sequence, tally) = group::objects(counting, options.jobs, monitor)?;
+    let (objects, sequence, found) = group::objects(counting, options.jobs, monitor)?;
     let group = group_start.elapsed().as_secs_f64();
-    let seconds = Seconds { scan, group, ..Seconds::default() };
-    Ok(Counted { objects, sequence, tally, unreadable, seconds })
+    let fetch_start = Instant::now();
+    let sample = found.sizeless.into_objects();
+    let told = if sample.is_empty() {
+        Vec::new()
+    } else {
+        payloads::sizes(&local, &sample, &pool(options)?, monitor)?
+    };
+    let seconds = Seconds { scan, group, fetch: fetch_start.elapsed().as_secs_f64(), total: 0.0 };
+    let (tally, asked) = (found.tally, sample.len() as u64);
+    Ok(Counted { objects, sequence, tally, unreadable, asked, told, seconds })
 }
 
 /// Opens all manifests, and tells of those that cannot be opened.
@@ -136,7 +149,7 @@ fn fetch(
     options: &Options,
     monitor: &dyn Monitor,
 ) -> anyhow::Result<()> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
+    let pool = pool(options)?;
     let scattered = found.scattered.into_objects();
     if !scattered.is_empty() {
         report.content = Some(content::compare(source, &scattered, &pool, monitor)?);
@@ -149,4 +162,12 @@ fn fetch(
         report.timing = Some(timed);
     }
     Ok(())
+}
+
+fn local(options: &Options) -> anyhow::Result<Local> {
+    Local::new(options.allow.clone()).context("cannot resolve the --allow prefixes")
+}
+
+fn pool(options: &Options) -> anyhow::Result<rayon::ThreadPool> {
+    Ok(rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?)
 }

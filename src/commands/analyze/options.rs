@@ -23,6 +23,8 @@ pub struct Options {
     pub placement: Placement,
     /// Objects that are read from their sources to compare their bytes; 0: none.
     pub content_sample: usize,
+    /// Objects of unknown size whose sources a sizing asks for it; 0: none.
+    pub unsized_sample: usize,
     pub timing: Timing,
     /// Nothing outside these is read; empty: no limit. Concerns payloads, not manifests.
     pub allow: Vec<PathBuf>,
@@ -50,6 +52,7 @@ impl Options {
             tasks: None,
             placement: Placement::Assumed,
             content_sample: 0,
+            unsized_sample: 0,
             timing: Timing::Skipped,
             allow: Vec::new(),
             cache_dir: PathBuf::new(),

@@ -1,4 +1,5 @@
-//! Reads a sample of the objects: the part that comparing and timing have in common.
+//! Reads a sample of the objects, or asks how large they are: what comparing, timing and sizing have
+//! in common.
 //!
 //! Each object is read once, neighbours in one request, as in a run that writes shards. What cannot
 //! be read is told and counted and ends nothing.
@@ -6,12 +7,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use crate::commands::obtain::{Spent, obtain};
 use crate::corpus::{Key, key, remote};
 use crate::fault::Fault;
 use crate::monitor::{Monitor, Phase};
-use crate::plan;
+use crate::plan::{self, FileFetch};
 use crate::source::Source;
 
 /// How the reading went.
@@ -31,18 +34,8 @@ pub fn read(
     monitor: &dyn Monitor,
     deliver: &(dyn Fn(Key, Bytes) + Sync),
 ) -> anyhow::Result<Read> {
-    monitor.start(Phase::Fetch, sample.len() as u64);
-    let failed = AtomicU64::new(0);
-    let fail = |fault: &Fault| {
-        failed.fetch_add(1, Ordering::Relaxed);
-        monitor.problem(&fault.to_string());
-        monitor.advance(Phase::Fetch, 1, 0);
-    };
-    let (remotes, mut locals): (Vec<&[u8]>, Vec<&[u8]>) =
-        sample.iter().map(|canonical| &**canonical).partition(|canonical| key::is_remote(canonical));
-    remotes.into_iter().for_each(|canonical| fail(&remote::refusal(key::readable(canonical))));
-    locals.sort_unstable();
-    let files = plan::plan(locals.into_iter().map(|canonical| (canonical, key::key(canonical))));
+    let failures = Failures { count: AtomicU64::new(0), monitor };
+    let files = start(sample, &failures);
     let go_on = || monitor.check().map(|()| true);
     let spent = obtain(source, &files, pool, &go_on, &|key, result| match result {
         Ok(payload) => {
@@ -50,8 +43,119 @@ pub fn read(
             deliver(key, payload);
             monitor.advance(Phase::Fetch, 1, bytes);
         }
-        Err(fault) => fail(&fault),
+        Err(fault) => failures.add(&fault),
     })?;
     monitor.finish(Phase::Fetch);
-    Ok(Read { failed: failed.into_inner(), spent })
+    Ok(Read { failed: failures.count.into_inner(), spent })
+}
+
+/// Asks for the sizes of the objects of `sample`, distinct canonical bytes in any order; returns
+/// those that were told, bytes, ascending. No payload is read. Remote objects fail.
+///
+/// Fails when interrupted.
+pub fn sizes(
+    source: &dyn Source,
+    sample: &[Box<[u8]>],
+    pool: &rayon::ThreadPool,
+    monitor: &dyn Monitor,
+) -> anyhow::Result<Vec<u64>> {
+    let failures = Failures { count: AtomicU64::new(0), monitor };
+    let files = start(sample, &failures);
+    let told = Mutex::new(Vec::new());
+    let ask = |file: &FileFetch| {
+        monitor.check()?;
+        let prepared = source.prepare(&file.path, &file.targets);
+        prepared.faults.iter().for_each(|(_, fault)| failures.add(fault));
+        for request in &prepared.requests {
+            source.measure(request, &mut |_, size| match size {
+                Ok(size) => {
+                    told.lock().push(size);
+                    monitor.advance(Phase::Fetch, 1, 0);
+                }
+                Err(fault) => failures.add(&fault),
+            });
+        }
+        anyhow::Ok(())
+    };
+    pool.install(|| files.par_iter().with_max_len(1).try_for_each(ask))?;
+    monitor.finish(Phase::Fetch);
+    let mut told = told.into_inner();
+    told.sort_unstable();
+    Ok(told)
+}
+
+/// Objects of a sample that cannot be read.
+struct Failures<'a> {
+    count: AtomicU64,
+    monitor: &'a dyn Monitor,
+}
+
+impl Failures<'_> {
+    fn add(&self, fault: &Fault) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.monitor.problem(&fault.to_string());
+        self.monitor.advance(Phase::Fetch, 1, 0);
+    }
+}
+
+/// Starts the phase; returns the files of the local objects, the others fail.
+fn start(sample: &[Box<[u8]>], failures: &Failures) -> Vec<FileFetch> {
+    failures.monitor.start(Phase::Fetch, sample.len() as u64);
+    let (remotes, mut locals): (Vec<&[u8]>, Vec<&[u8]>) =
+        sample.iter().map(|canonical| &**canonical).partition(|canonical| key::is_remote(canonical));
+    remotes.into_iter().for_each(|canonical| failures.add(&remote::refusal(key::readable(canonical))));
+    locals.sort_unstable();
+    plan::plan(locals.into_iter().map(|canonical| (canonical, key::key(canonical))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{Counting, Told, corpus, object, objects, pool};
+    use super::*;
+    use crate::corpus::Target;
+    use crate::monitor::Interrupted;
+
+    #[test]
+    fn sizes_are_those_of_the_payloads_and_nothing_is_read_for_them() {
+        let sample = objects();
+        let lengths = Mutex::new(Vec::new());
+        let deliver = |_, payload: Bytes| lengths.lock().push(payload.len() as u64);
+        read(&Counting::new(), &sample, &pool(2), &Told::default(), &deliver).unwrap();
+        let mut lengths = lengths.into_inner();
+        lengths.sort_unstable();
+        for jobs in [1, 4] {
+            let (source, told) = (Counting::new(), Told::default());
+            assert_eq!(sizes(&source, &sample, &pool(jobs), &told).unwrap(), lengths);
+            assert_eq!(source.results.into_inner(), 0, "no payload was handed over");
+            assert_eq!(*told.totals.lock(), [(Phase::Fetch, sample.len() as u64)]);
+            assert_eq!(told.done.into_inner(), sample.len() as u64);
+        }
+    }
+
+    #[test]
+    fn objects_that_do_not_tell_their_size_are_told_and_the_others_asked() {
+        let house = corpus().join("loose/house.png").display().to_string();
+        let sample = [
+            object("s3://bucket/key.jpg", &Target::Whole),
+            object("/no/such/file", &Target::Whole),
+            object(&house, &Target::Whole),
+            object(&house, &Target::Member("x".into())),
+        ];
+        let told = Told::default();
+        let size = std::fs::metadata(&house).unwrap().len();
+        assert_eq!(sizes(&Counting::new(), &sample, &pool(2), &told).unwrap(), [size]);
+        let mut problems = told.problems.into_inner();
+        problems.sort();
+        let starts = ["archive_corrupt: ", "not_found: /no/such/file", "unsupported: s3://bucket/key.jpg: "];
+        assert_eq!(problems.len(), starts.len());
+        assert!(problems.iter().zip(starts).all(|(p, start)| p.starts_with(start)), "{problems:?}");
+        assert_eq!(told.done.into_inner(), 4);
+    }
+
+    #[test]
+    fn an_interruption_ends_the_asking() {
+        let told = Told { stop_after: 1, ..Told::default() };
+        let error = sizes(&Counting::new(), &objects(), &pool(1), &told).unwrap_err();
+        assert!(error.is::<Interrupted>());
+    }
 }

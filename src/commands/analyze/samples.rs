@@ -73,6 +73,10 @@ impl Source for Counting {
             deliver(target, result);
         })
     }
+
+    fn measure(&self, request: &Request, deliver: &mut dyn FnMut(usize, Result<u64, Fault>)) {
+        self.local.measure(request, deliver);
+    }
 }
 
 /// What a monitor was told.

@@ -1,6 +1,7 @@
 //! What the numbers mean for somebody who thinks of buying a cache, in plain sentences.
 
 use super::report::Report;
+use crate::commands::wording::count;
 
 /// The sentences that apply.
 pub fn advice(report: &Report) -> Vec<String> {
@@ -14,11 +15,27 @@ pub fn advice(report: &Report) -> Vec<String> {
     }
     let unknown = 1.0 - report.sized_share - report.assumed_share;
     if unknown > 1e-9 {
-        advice.push(format!(
-            "{:.2} % of the objects do not say their size and are never admitted; --assume-size SIZE takes them for \
-             objects of that size",
-            100.0 * unknown
-        ));
+        let percent = 100.0 * unknown;
+        let asked = report.probed_sizes.map_or(0, |probed| probed.asked);
+        advice.push(match asked {
+            0 => format!(
+                "{percent:.2} % of the objects do not say their size and are never admitted; --assume-size SIZE \
+                 takes them for objects of that size, --probe-sizes N asks the sources of N of them"
+            ),
+            _ => format!(
+                "no source told a size ({} were asked), so that the {percent:.2} % of the objects that do not say \
+                 theirs are never admitted, as without --probe-sizes; --assume-size SIZE takes them for objects \
+                 of that size",
+                count(asked)
+            ),
+        });
+    }
+    if report.admission.is_some() && report.assumed_share > 0.0 {
+        advice.push(
+            "some sizes are assumed: entries of objects on the list that have such a size may take more than the \
+             budget holds, or less"
+                .into(),
+        );
     }
     advice
 }

@@ -15,7 +15,7 @@ pub fn report(objects: &Objects, trace: Option<&Trace>, options: &Options) -> Re
     let summary = objects.summary();
     let share = |part: u64| part as f64 / totals.objects.max(1) as f64;
     let sized = totals.objects - totals.unsized_objects;
-    let assumed = options.assumed_size.map_or(0, |_| totals.unsized_objects);
+    let assumed = objects.assumed().map_or(0, |_| totals.unsized_objects);
     let mut budgets = options.budgets.clone();
     budgets.sort_unstable();
     budgets.dedup();

@@ -1,7 +1,7 @@
 //! `size`: how large a cache is worth buying.
 //!
 //! A multiplicity table comes in, from manifests or from a file that `analyze` saved; hit rates and
-//! costs by size of the cache go out. Nothing is fetched.
+//! costs by size of the cache go out. No payload is read.
 
 mod admit;
 mod advice;
@@ -10,6 +10,7 @@ mod budgets;
 mod competition;
 mod options;
 mod origin;
+mod probe;
 mod report;
 
 use std::time::Instant;
@@ -27,10 +28,11 @@ pub use report::*;
 /// ([`crate::monitor::Interrupted`]).
 pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     let start = Instant::now();
-    let Table { mut objects, sequence, errors, unreadable, seconds } = origin::table(options, monitor)?;
+    let Table { mut objects, sequence, probed, errors, unreadable, seconds } =
+        origin::table(options, monitor)?;
     monitor.check()?;
     let size_start = Instant::now();
-    if let Some(size) = options.assumed_size {
+    if let Some(size) = options.assumed_size.or(probed.and_then(|probed| probed.mean)) {
         objects.assume(size);
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
@@ -41,6 +43,7 @@ pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     let mut report = pool.install(|| answers::report(&objects, trace.as_ref(), options));
     report.admission =
         options.admission.as_ref().map(|list| admit::write(&objects, list, options)).transpose()?;
+    report.probed_sizes = probed;
     report.errors = errors;
     report.unreadable = unreadable;
     report.advice = advice::advice(&report);

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::options::{Following, Options, Origin};
-use super::report::Seconds;
+use super::probe;
+use super::report::{ProbedSizes, Seconds};
 use crate::analysis::objects::Objects;
 use crate::commands::analyze::{self, Sequence};
 use crate::commands::{Unreadable, table};
@@ -16,6 +17,7 @@ pub struct Table {
     pub objects: Objects,
     /// In which order they are named; a table does not say that.
     pub sequence: Option<Sequence>,
+    pub probed: Option<ProbedSizes>,
     pub errors: BTreeMap<&'static str, u64>,
     pub unreadable: Vec<Unreadable>,
     pub seconds: Seconds,
@@ -29,15 +31,20 @@ pub fn table(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Table> 
             let root = options.root.as_deref();
             let counting = analyze::Options {
                 ordered: ordered(options),
+                unsized_sample: options.probe_sizes,
+                allow: options.allow.clone(),
                 ..analyze::Options::counting(manifests, root, options.jobs, options.memory)
             };
             let counted = analyze::count(&counting, monitor)?;
+            let unknown = counted.objects.totals().unsized_objects;
+            let probed =
+                (options.probe_sizes > 0).then(|| probe::estimate(unknown, counted.asked, &counted.told));
             let mut errors = BTreeMap::new();
             counted.tally.add_errors_to(&mut errors);
-            let analyze::Seconds { scan, group, .. } = counted.seconds;
-            let seconds = Seconds { scan, group, ..Seconds::default() };
+            let analyze::Seconds { scan, group, fetch, .. } = counted.seconds;
+            let seconds = Seconds { scan, group, fetch, ..Seconds::default() };
             let analyze::Counted { objects, sequence, unreadable, .. } = counted;
-            Ok(Table { objects, sequence, errors, unreadable, seconds })
+            Ok(Table { objects, sequence, probed, errors, unreadable, seconds })
         }
         Origin::Table(file) => saved(file),
     }
@@ -48,7 +55,8 @@ fn saved(file: &Path) -> anyhow::Result<Table> {
     let mut objects = Objects::default();
     table::read(file, |row| objects.push(row.digest, row.count, row.size))?;
     let seconds = Seconds { read: start.elapsed().as_secs_f64(), ..Seconds::default() };
-    Ok(Table { objects, sequence: None, errors: BTreeMap::new(), unreadable: Vec::new(), seconds })
+    let (errors, unreadable) = (BTreeMap::new(), Vec::new());
+    Ok(Table { objects, sequence: None, probed: None, errors, unreadable, seconds })
 }
 
 /// References that are followed in their order unless all were asked for: what follows from them

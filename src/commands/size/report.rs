@@ -27,6 +27,8 @@ pub struct Report {
     /// Share of the objects whose size is known, and of those whose size was assumed.
     pub sized_share: f64,
     pub assumed_share: f64,
+    /// Where the assumed size comes from, if sources were asked for sizes.
+    pub probed_sizes: Option<ProbedSizes>,
     /// The hit rate of a cache without bound: 1 - objects / references; by bytes: of known sizes.
     pub ceiling: f64,
     pub byte_ceiling: Option<f64>,
@@ -61,6 +63,21 @@ pub struct Report {
     pub unreadable: Vec<Unreadable>,
     pub advice: Vec<String>,
     pub seconds: Seconds,
+}
+
+/// What asking the sources of some objects of unknown size came to. `asked` = `answered` + `failed`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ProbedSizes {
+    /// Objects of unknown size, and how many of them were asked.
+    pub unknown: u64,
+    pub asked: u64,
+    pub answered: u64,
+    pub failed: u64,
+    /// The mean of the answers, in whole bytes: all objects of unknown size are taken for this
+    /// large. `None`, and these objects left out, without any answer.
+    pub mean: Option<u64>,
+    /// Of the mean, bytes; 0 where all objects answered. `None` where only one of several did.
+    pub standard_error: Option<f64>,
 }
 
 /// What each policy reaches within one size of cache.
@@ -177,6 +194,8 @@ pub struct AdmissionList {
 pub struct Seconds {
     pub scan: f64,
     pub group: f64,
+    /// Asking for sizes.
+    pub fetch: f64,
     /// Reading a saved table.
     pub read: f64,
     pub size: f64,

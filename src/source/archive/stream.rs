@@ -89,6 +89,20 @@ impl Streamed<'_> {
         Cost { requests, bytes: moved.get() }
     }
 
+    /// Delivers the size of what [`Streamed::read`] would deliver for each of `parts`, in one pass
+    /// that holds nothing.
+    pub fn measure(&self, parts: &[(usize, Wanted)], deliver: &mut dyn FnMut(usize, Result<u64, Fault>)) {
+        let (index, trusted) = self.pass(&Cell::new(0), |_, _, _| ControlFlow::Continue(()));
+        for (target, wanted) in parts {
+            let size = self.locate(&index, wanted).and_then(|number| match index.member(number) {
+                member if member.end > trusted => Err(self.untrusted(&index, number)),
+                member if member.store == Store::Unreadable => Err(unreadable(self.path, &member.shown())),
+                member => Ok(member.size),
+            });
+            deliver(*target, size);
+        }
+    }
+
     /// The second pass: members by number, delivered as they are met.
     fn read_linked(
         &self,

@@ -17,6 +17,7 @@ use crate::source::archive::forward::{FileCursor, Forward};
 use crate::source::archive::index::{self, Index};
 use crate::source::archive::layout::Layout;
 use crate::source::archive::sniff::Kind;
+use crate::source::archive::stream::Streamed;
 
 /// What the requests of one file share.
 #[derive(Debug)]
@@ -54,6 +55,15 @@ impl FileInfo {
         let mut index = index::walk(&forward, |_, _, _| ControlFlow::Continue(()));
         index.layout.cut_at(self.length);
         index
+    }
+
+    /// The archive in `file`, which is this one, opened.
+    pub(super) fn streamed<'a>(&'a self, file: &'a File) -> Streamed<'a> {
+        let codec = match self.kind {
+            Kind::Packed(codec, _) => Some(codec),
+            _ => None,
+        };
+        Streamed { path: &self.path, file, codec }
     }
 
     pub(super) fn open(&self) -> Result<File, Fault> {

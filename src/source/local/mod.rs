@@ -6,6 +6,7 @@
 
 mod allow;
 mod file;
+mod measure;
 mod perform;
 mod prepare;
 
@@ -46,6 +47,10 @@ impl Source for Local {
 
     fn perform(&self, request: &Request, deliver: &mut dyn FnMut(usize, Result<Bytes, Fault>)) -> Cost {
         perform::perform(&request.file, &request.read, deliver)
+    }
+
+    fn measure(&self, request: &Request, deliver: &mut dyn FnMut(usize, Result<u64, Fault>)) {
+        measure::measure(&request.file, &request.read, deliver);
     }
 }
 

@@ -9,7 +9,6 @@ use crate::fault::{Class, Fault};
 use crate::source::archive::BLOCK;
 use crate::source::archive::layout;
 use crate::source::archive::sniff::Kind;
-use crate::source::archive::stream::Streamed;
 use crate::source::{Cost, Part, Read};
 
 type Deliver<'a> = &'a mut dyn FnMut(usize, Result<Bytes, Fault>);
@@ -31,13 +30,7 @@ pub fn perform(info: &FileInfo, read: &Read, deliver: Deliver) -> Cost {
     match read {
         Read::Whole { target } => whole(info, &file, *target, deliver),
         Read::Span { start, end, parts } => span(info, &file, (*start, *end), parts, deliver),
-        Read::Members { parts } => {
-            let codec = match info.kind {
-                Kind::Packed(codec, _) => Some(codec),
-                _ => None,
-            };
-            Streamed { path: &info.path, file: &file, codec }.read(parts, deliver)
-        }
+        Read::Members { parts } => info.streamed(&file).read(parts, deliver),
     }
 }
 

@@ -33,6 +33,7 @@ fn options(corpus: &Corpus) -> Options {
         tasks: None,
         placement: Placement::Assumed,
         content_sample: 0,
+        unsized_sample: 0,
         timing: Timing::Skipped,
         allow: Vec::new(),
         cache_dir: corpus.path("cache"),

@@ -11,6 +11,7 @@ mod model;
 mod order;
 mod origins;
 mod output;
+mod probing;
 mod tables;
 
 use assert_cmd::Command;
@@ -30,6 +31,8 @@ fn options(corpus: &Corpus) -> Options {
         objective: Objective::Requests,
         targets: Vec::new(),
         assumed_size: None,
+        probe_sizes: 0,
+        allow: Vec::new(),
         admission: None,
         root: None,
         following: Following::Sample,

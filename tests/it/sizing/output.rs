@@ -42,7 +42,8 @@ fn json_has_the_fields_of_the_report_and_is_the_same_in_a_report_file() {
     assert_fields(
         &value,
         "objective cost_without_cache references objects singletons unique_bytes reference_bytes
-         sized_share assumed_share ceiling byte_ceiling ceiling_bytes ceiling_objects order budgets curve
+         sized_share assumed_share probed_sizes ceiling byte_ceiling ceiling_bytes ceiling_objects
+         order budgets curve
          equivalents targets knee_bytes worthwhile_bytes break_even admission errors unreadable
          advice seconds",
     );
@@ -60,7 +61,7 @@ fn json_has_the_fields_of_the_report_and_is_the_same_in_a_report_file() {
     assert_fields(&value["targets"][0], "hit_rate count_bytes density_bytes objective_bytes");
     assert_fields(&value["break_even"], "storing_all storing_repeated");
     assert_fields(&value["admission"], "file policy budget objects bytes hit_rate");
-    assert_fields(&value["seconds"], "scan group read size total");
+    assert_fields(&value["seconds"], "scan group fetch read size total");
 
     // An earlier report is replaced, anything else is not.
     command(&corpus, &["in", "--report", "report.json"]).assert().code(0);

@@ -72,6 +72,10 @@ impl Source for Recording {
         }
         cost
     }
+
+    fn measure(&self, request: &Request, deliver: &mut dyn FnMut(usize, Result<u64, Fault>)) {
+        self.local.measure(request, deliver);
+    }
 }
 
 fn address(file: &Arc<FileInfo>) -> usize {

@@ -58,10 +58,12 @@ pub fn unsized_share(r: &Report) -> f64 {
 fn bytes(t: &mut Table, r: &Report) {
     if !has_sizes(r) {
         t.row("bytes", "unknown".into(), "no size is known; --assume-size SIZE gives one");
+        asked(t, r);
         return;
     }
     t.row("bytes", show(r.unique_bytes), format!("in objects, {} in references", show(r.reference_bytes)));
-    if r.assumed_share > 0.0 {
+    asked(t, r);
+    if r.assumed_share > 0.0 && r.probed_sizes.is_none() {
         t.row("", percent(r.assumed_share), "of the objects have an assumed size");
     }
     if unsized_share(r) > 0.0 {
@@ -71,4 +73,22 @@ fn bytes(t: &mut Table, r: &Report) {
             "of the objects have no known size and are left out; --assume-size SIZE counts them in",
         );
     }
+}
+
+/// What asking for sizes came to, if there were any to ask for.
+fn asked(t: &mut Table, r: &Report) {
+    let Some(of) = r.probed_sizes.filter(|of| of.asked > 0) else { return };
+    let mut words = format!("of {}", things(of.unknown, "object without a size", "objects without a size"));
+    words += &match of.mean {
+        None => ": no source told it".to_owned(),
+        Some(mean) => {
+            let error = of.standard_error.map(|error| format!(" ± {}", show(error.round() as u64)));
+            let (mean, error) = (show(mean), error.unwrap_or_default());
+            format!(": {mean} in the mean{error}, assumed for {} of all objects", percent(r.assumed_share))
+        }
+    };
+    if of.mean.is_some() && of.failed > 0 {
+        words += &format!("; {} did not answer", count(of.failed));
+    }
+    t.row("asked", count(of.asked), words);
 }

@@ -65,6 +65,9 @@ fn run(t: &mut Table, r: &Report) {
             ("group", s.group, speed(r.references, s.group, "references"), None),
         ],
     };
+    if let Some(of) = r.probed_sizes.filter(|of| of.asked > 0) {
+        phases.push(("fetch", s.fetch, speed(of.asked, s.fetch, "sizes"), None));
+    }
     phases.push(("size", s.size, None, None));
     time(t, s.total, &phases);
 }

@@ -51,7 +51,7 @@ pub fn report() -> Report {
             Target { hit_rate: 0.8, count_bytes: None, density_bytes: None, objective_bytes: None },
         ],
         knee_bytes: Some(8 * TB),
-        seconds: Seconds { scan: 40.0, group: 20.0, read: 0.0, size: 2.1, total: 62.1 },
+        seconds: Seconds { scan: 40.0, group: 20.0, fetch: 0.0, read: 0.0, size: 2.1, total: 62.1 },
         budgets,
         ..Report::default()
     }

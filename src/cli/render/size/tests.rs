@@ -1,7 +1,9 @@
 //! The text of whole reports, as strings.
 
 use onepull::commands::Unreadable;
-use onepull::commands::size::{BreakEven, Budget, Objective, Policies, Reached, Report, Seconds};
+use onepull::commands::size::{
+    BreakEven, Budget, Objective, Policies, ProbedSizes, Reached, Report, Seconds,
+};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::report as text;
@@ -259,6 +261,39 @@ fn sizes_that_are_assumed_or_missing_are_said() {
             "80.00 %  hit rate is above the ceiling\n",
         ],
     );
+}
+
+#[test]
+fn sizes_that_were_asked_for_say_of_how_many_and_how_far_off_they_may_be() {
+    let probed = ProbedSizes {
+        unknown: 43_784_310,
+        asked: 200,
+        answered: 197,
+        failed: 3,
+        mean: Some(151_234),
+        standard_error: Some(9_021.4),
+    };
+    let report = Report { sized_share: 0.877, assumed_share: 0.123, probed_sizes: Some(probed), ..report() };
+    let text = usual(&report);
+    assert_fits(&text, 80);
+    assert_holds(
+        &text,
+        &["\
+asked                 200  of 43,784,310 objects without a size: 151.2 kB in
+                           the mean ± 9.0 kB, assumed for 12.3 % of all
+                           objects; 3 did not answer
+ceiling"],
+    );
+    assert!(text.contains("fetch"), "{text}");
+    let one = ProbedSizes { asked: 1, answered: 1, failed: 0, standard_error: None, ..probed };
+    let text = usual(&Report { probed_sizes: Some(one), ..report.clone() });
+    assert!(!text.contains('±') && !text.contains("answer"), "{text}");
+    let failed = ProbedSizes { answered: 0, failed: 200, mean: None, standard_error: None, ..probed };
+    let text = usual(&Report { assumed_share: 0.0, probed_sizes: Some(failed), ..report.clone() });
+    assert_holds(&text, &["of 43,784,310 objects without a size: no source\n"]);
+    let none = ProbedSizes::default();
+    let text = usual(&Report { sized_share: 1.0, assumed_share: 0.0, probed_sizes: Some(none), ..report });
+    assert!(!text.contains("asked") && !text.contains("fetch"), "{text}");
 }
 
 #[test]
