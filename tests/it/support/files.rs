@@ -27,26 +27,23 @@ pub fn scratch() -> TempDir {
 pub type Tree = BTreeMap<PathBuf, blake3::Hash>;
 
 pub fn tree(folder: &Path) -> Tree {
-    files(folder)
-        .map(|path| {
-            let hash = blake3::hash(&fs::read(&path).unwrap());
-            (path.strip_prefix(folder).unwrap().to_owned(), hash)
-        })
-        .collect()
+    hashed(folder, files(folder))
 }
 
-/// The shards in an output folder: all of it but what the runs keep for themselves.
+/// The shards in an output folder: all of it but what the runs keep for themselves, where files
+/// come and go while one is at work.
 pub fn shards(output: &Path) -> Tree {
-    let mut tree = tree(output);
-    tree.retain(|path, _| !path.starts_with(".onepull"));
-    tree
+    hashed(output, files_outside(output, &output.join(".onepull")))
+}
+
+fn hashed(folder: &Path, files: impl Iterator<Item = PathBuf>) -> Tree {
+    let relative = |path: &Path| path.strip_prefix(folder).unwrap().to_owned();
+    files.map(|path| (relative(&path), blake3::hash(&fs::read(&path).unwrap()))).collect()
 }
 
 /// The paths of the cache entries in a cache folder.
 pub fn entries(cache: &Path) -> Vec<PathBuf> {
-    let scratch = cache.join("v1/tmp");
-    let mut entries: Vec<PathBuf> =
-        files(&cache.join("v1")).filter(|path| !path.starts_with(&scratch)).collect();
+    let mut entries: Vec<PathBuf> = files_outside(&cache.join("v1"), &cache.join("v1/tmp")).collect();
     entries.sort();
     entries
 }
@@ -66,9 +63,15 @@ pub fn copy(from: &Path, to: &Path) {
 
 /// None if the folder is not there.
 fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    files_outside(folder, Path::new(""))
+}
+
+/// Does not look into `without`, where what it sees may be gone when it looks at it.
+fn files_outside(folder: &Path, without: &Path) -> impl Iterator<Item = PathBuf> {
     let there = folder.exists();
-    let walk = there.then(|| WalkDir::new(folder)).into_iter().flatten();
-    walk.map(|entry| entry.unwrap())
+    let walk = WalkDir::new(folder).into_iter().filter_entry(move |entry| entry.path() != without);
+    walk.filter(move |_| there)
+        .map(|entry| entry.unwrap())
         .filter(|entry| entry.file_type().is_file())
         .map(|entry| entry.into_path())
 }
