@@ -5,6 +5,8 @@
 //! admission passes over all others several times. Beyond that their order means nothing: all that
 //! is computed from a table is the same for any order of it.
 
+use std::collections::HashSet;
+
 use super::Summary;
 
 /// Objects in a block, a megabyte.
@@ -39,7 +41,16 @@ pub struct Objects {
     recurring: Vec<Block>,
     known: Tally,
     unknown: Tally,
-    assumed: Option<u64>,
+    assumed: Option<Assumed>,
+}
+
+/// The sizes that objects of unknown size are taken to have, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assumed {
+    /// Of each that is referenced once.
+    pub once: u64,
+    /// Of each that is referenced more than once.
+    pub recurring: u64,
 }
 
 /// What a set of objects takes in a cache, and what it gives.
@@ -60,6 +71,8 @@ pub struct Totals {
     pub objects: u64,
     /// Objects whose size nobody says: of the assumed size, or left out of every admission.
     pub unsized_objects: u64,
+    /// Those of them that are referenced more than once.
+    pub unsized_recurring: u64,
     pub unsized_references: u64,
     /// Bytes of the objects of known or assumed size.
     pub unique_bytes: u128,
@@ -114,37 +127,48 @@ impl Objects {
         self.unknown.merge(&other.unknown);
     }
 
-    /// From now on objects of unknown size are of this one, in bytes.
-    pub fn assume(&mut self, size: u64) {
-        self.assumed = Some(size);
+    /// From now on objects of unknown size are of these.
+    pub fn assume(&mut self, sizes: Assumed) {
+        self.assumed = Some(sizes);
     }
 
-    /// The size that objects of unknown size are taken to have, bytes.
-    pub fn assumed(&self) -> Option<u64> {
+    /// The sizes that objects of unknown size are taken to have.
+    pub fn assumed(&self) -> Option<Assumed> {
         self.assumed
     }
 
     /// All objects, sizes as pushed or assumed.
     pub fn iter(&self) -> impl Iterator<Item = Object> {
-        self.unpacked(&self.single).chain(self.unpacked(&self.recurring))
+        let once = unpacked(&self.single, self.assumed.map(|of| of.once));
+        once.chain(self.unpacked_recurring())
     }
 
     /// Digest, multiplicity and size of the objects that a cache may be worth: of known or assumed
     /// size, referenced more than once.
     pub fn recurring(&self) -> impl Iterator<Item = (u64, u64, u64)> {
-        self.unpacked(&self.recurring).filter_map(|object| Some((object.digest, object.k, object.size?)))
+        self.unpacked_recurring().filter_map(|object| Some((object.digest, object.k, object.size?)))
+    }
+
+    /// Those of `digests` whose objects are referenced more than once.
+    pub fn recurring_among(&self, digests: &HashSet<u64>) -> HashSet<u64> {
+        if digests.is_empty() {
+            return HashSet::new();
+        }
+        let recurring = self.unpacked_recurring().map(|object| object.digest);
+        recurring.filter(|digest| digests.contains(digest)).collect()
     }
 
     pub fn totals(&self) -> Totals {
         let mut sized = self.known;
-        if let Some(size) = self.assumed {
-            sized.merge(&self.unknown.of_size(size));
+        if let Some(sizes) = self.assumed {
+            sized.merge(&self.unknown.of_sizes(sizes));
         }
         let references = |tally: &Tally| tally.objects + tally.recurring.hits;
         Totals {
             references: references(&self.known) + references(&self.unknown),
             objects: self.known.objects + self.unknown.objects,
             unsized_objects: self.unknown.objects,
+            unsized_recurring: self.unknown.recurring.objects,
             unsized_references: references(&self.unknown),
             unique_bytes: sized.bytes,
             reference_bytes: sized.bytes.saturating_add(sized.recurring.hit_bytes),
@@ -160,14 +184,24 @@ impl Objects {
         summary
     }
 
-    fn unpacked(&self, blocks: &[Block]) -> impl Iterator<Item = Object> {
-        let assumed = self.assumed;
-        blocks.iter().flat_map(move |block| {
-            block.objects.iter().map(move |packed| {
-                let object = block.object(packed);
-                Object { size: object.size.or(assumed), ..object }
-            })
+    fn unpacked_recurring(&self) -> impl Iterator<Item = Object> {
+        unpacked(&self.recurring, self.assumed.map(|of| of.recurring))
+    }
+}
+
+fn unpacked(blocks: &[Block], assumed: Option<u64>) -> impl Iterator<Item = Object> {
+    blocks.iter().flat_map(move |block| {
+        block.objects.iter().map(move |packed| {
+            let object = block.object(packed);
+            Object { size: object.size.or(assumed), ..object }
         })
+    })
+}
+
+impl Assumed {
+    /// One size for all.
+    pub fn alike(size: u64) -> Assumed {
+        Assumed { once: size, recurring: size }
     }
 }
 
@@ -228,16 +262,22 @@ impl Tally {
         self.recurring.add(&other.recurring);
     }
 
-    /// The same objects, had all of them this size.
-    fn of_size(&self, size: u64) -> Tally {
-        let times = |count: u64| u128::from(count) * u128::from(size);
+    /// The same objects, had they these sizes.
+    fn of_sizes(&self, sizes: Assumed) -> Tally {
+        let times = |count: u64, size: u64| u128::from(count) * u128::from(size);
         let recurring = Sums {
-            bytes: times(self.recurring.objects),
-            hit_bytes: times(self.recurring.hits),
+            bytes: times(self.recurring.objects, sizes.recurring),
+            hit_bytes: times(self.recurring.hits, sizes.recurring),
             ..self.recurring
         };
-        let largest = if self.objects > 0 { size } else { 0 };
-        Tally { objects: self.objects, bytes: times(self.objects), largest, recurring }
+        let once = self.objects - self.recurring.objects;
+        let largest_of = |objects: u64, size: u64| if objects > 0 { size } else { 0 };
+        Tally {
+            objects: self.objects,
+            bytes: times(once, sizes.once) + recurring.bytes,
+            largest: largest_of(once, sizes.once).max(largest_of(recurring.objects, sizes.recurring)),
+            recurring,
+        }
     }
 }
 
@@ -280,6 +320,7 @@ mod tests {
             references: 9,
             objects: 4,
             unsized_objects: 2,
+            unsized_recurring: 1,
             unsized_references: 5,
             unique_bytes: 15,
             reference_bytes: 35,
@@ -288,11 +329,24 @@ mod tests {
         };
         assert_eq!(found.totals(), totals);
         assert_eq!(found.recurring().collect::<Vec<_>>(), [(1, 3, 10)]);
-        found.assume(7);
+        found.assume(Assumed::alike(7));
         let recurring = sums(2, 17, 5, 41);
         assert_eq!(found.totals(), Totals { unique_bytes: 29, reference_bytes: 70, recurring, ..totals });
         assert_eq!(found.recurring().collect::<Vec<_>>(), [(1, 3, 10), (3, 4, 7)]);
         assert_eq!(found.summary().sized_objects(), 4);
+    }
+
+    #[test]
+    fn objects_that_recur_have_an_assumed_size_of_their_own() {
+        let mut found = table(&[(1, 1, None), (2, 1, None), (3, 4, None), (4, 2, Some(3))]);
+        found.assume(Assumed { once: 100, recurring: 7 });
+        let Totals { unique_bytes, reference_bytes, largest_bytes, recurring, .. } = found.totals();
+        assert_eq!((unique_bytes, reference_bytes, largest_bytes), (210, 234, 100));
+        assert_eq!(recurring, Sums { objects: 2, bytes: 10, hits: 4, hit_bytes: 24 });
+        let sizes: Vec<_> = found.iter().map(|object| (object.digest, object.size)).collect();
+        assert_eq!(sizes, [(1, Some(100)), (2, Some(100)), (3, Some(7)), (4, Some(3))]);
+        assert_eq!(found.recurring().collect::<Vec<_>>(), [(3, 4, 7), (4, 2, 3)]);
+        assert_eq!(found.recurring_among(&[1, 3, 9].into()), [3].into());
     }
 
     #[test]
@@ -306,19 +360,24 @@ mod tests {
         #[test]
         fn totals_are_those_of_the_summary(
             objects in prop::collection::vec((1u64..9, prop::option::of(0u64..99)), 0..40),
-            assumed in prop::option::of(0u64..99),
+            assumed in prop::option::of((0u64..99, 0u64..99)),
         ) {
             let mut found = Objects::default();
             (0..).zip(&objects).for_each(|(digest, &(k, size))| found.push(digest, k, size));
-            if let Some(size) = assumed {
-                found.assume(size);
+            if let Some((once, recurring)) = assumed {
+                found.assume(Assumed { once, recurring });
             }
             let (totals, summary) = (found.totals(), found.summary());
             prop_assert_eq!((totals.references, totals.objects), (summary.references(), summary.objects()));
             prop_assert_eq!(totals.unique_bytes, summary.unique_bytes());
             prop_assert_eq!(totals.reference_bytes, summary.reference_bytes());
             prop_assert_eq!(found.iter().count() as u64, totals.objects);
-            prop_assert_eq!(found.recurring().count() as u64, totals.recurring.objects);
+            prop_assert_eq!(found.iter().filter_map(|object| object.size).max().unwrap_or(0), totals.largest_bytes);
+            let mut recurring = Sums::default();
+            found.recurring().for_each(|(_, k, size)| recurring.add(&Sums::of(k, size)));
+            prop_assert_eq!(recurring, totals.recurring);
+            let unknown = objects.iter().filter(|(k, size)| *k > 1 && size.is_none()).count();
+            prop_assert_eq!(totals.unsized_recurring, unknown as u64);
         }
     }
 }

@@ -70,6 +70,7 @@ impl Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::objects::Assumed;
 
     #[test]
     fn a_trace_has_the_objects_of_known_size_in_the_order_of_their_references() {
@@ -77,16 +78,17 @@ mod tests {
         objects.push(70, 2, Some(7));
         objects.push(50, 3, Some(5));
         objects.push(90, 2, None);
+        objects.push(30, 1, None);
         let trace = |objects: &Objects| {
-            let digests = [50, 90, 70, 50, 50, 90, 70];
+            let digests = [50, 90, 70, 50, 30, 50, 90, 70];
             let Trace { references, sizes, stands_for } =
                 Trace::new(digests.into_iter(), objects, Sample::default());
             let sizes: Vec<u64> = references.iter().map(|number| sizes[*number as usize]).collect();
             (sizes, stands_for)
         };
         assert_eq!(trace(&objects), (vec![5, 7, 5, 5, 7], 1));
-        objects.assume(9);
-        assert_eq!(trace(&objects), (vec![5, 9, 7, 5, 5, 9, 7], 1));
+        objects.assume(Assumed { once: 3, recurring: 9 });
+        assert_eq!(trace(&objects), (vec![5, 9, 7, 5, 3, 5, 9, 7], 1));
     }
 
     #[test]

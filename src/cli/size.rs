@@ -90,9 +90,10 @@ pub struct Flags {
 
     /// Ask the sources of N objects whose size nobody says for it; 0: none
     ///
-    /// All objects of unknown size then count with the mean of the answers, and the report says how
-    /// far it may be off. The objects are chosen by a hash. No payload is read, but compressed
-    /// archives are unpacked once. Needs manifests, since saved counts have no locators.
+    /// All objects of unknown size then count with the mean of the answers: those that recur with the
+    /// mean of such objects, the others with theirs. The report says how far each may be off. The
+    /// objects are chosen by a hash, half of them among those that recur. No payload is read, but
+    /// compressed archives are unpacked once. Needs manifests, since saved counts have no locators.
     #[arg(
         long,
         help_heading = "Sizes",

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::candidates::Candidates;
 use super::modalities::Modalities;
 use super::options::{Options, Timing};
+use super::sizeless;
 use crate::commands::tally::Tally;
 use crate::corpus::key;
 
@@ -21,7 +22,7 @@ pub struct Found {
     pub scattered: Candidates,
     /// Objects to time: neighbours, as a run reads them.
     pub neighbours: Candidates,
-    /// Objects of unknown size, to ask for it.
+    /// Objects of unknown size, to ask some of them for it.
     pub sizeless: Candidates,
 }
 
@@ -44,7 +45,7 @@ impl Found {
                 Timing::Probed => TIMED,
                 Timing::Skipped => 0,
             }),
-            sizeless: Candidates::new(options.unsized_sample),
+            sizeless: Candidates::new(sizeless::kept(options.unsized_sample)),
         }
     }
 

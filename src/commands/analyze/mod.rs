@@ -22,6 +22,7 @@ mod samples;
 mod scale;
 mod scan;
 mod sequence;
+mod sizeless;
 mod sources;
 mod timing;
 
@@ -39,6 +40,7 @@ use crate::source::Source;
 use crate::source::local::Local;
 use found::Found;
 pub use options::*;
+pub use payloads::Answer;
 pub use report::*;
 use scan::Counting;
 pub use sequence::Sequence;
@@ -83,8 +85,8 @@ pub struct Counted {
     pub unreadable: Vec<Unreadable>,
     /// Objects of unknown size whose sources were asked for it.
     pub asked: u64,
-    /// The sizes that were told, bytes, ascending.
-    pub told: Vec<u64>,
+    /// The sizes that were told, in an order that depends on the objects alone.
+    pub answers: Vec<Answer>,
     /// The times of `scan`, `group` and `fetch`.
     pub seconds: Seconds,
 }
@@ -103,15 +105,15 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
     let (objects, sequence, found) = group::objects(counting, options.jobs, monitor)?;
     let group = group_start.elapsed().as_secs_f64();
     let fetch_start = Instant::now();
-    let sample = found.sizeless.into_objects();
-    let told = if sample.is_empty() {
+    let sample = sizeless::choose(found.sizeless.into_objects(), &objects, options.unsized_sample);
+    let answers = if sample.is_empty() {
         Vec::new()
     } else {
         payloads::sizes(&local, &sample, &pool(options)?, monitor)?
     };
     let seconds = Seconds { scan, group, fetch: fetch_start.elapsed().as_secs_f64(), total: 0.0 };
     let (tally, asked) = (found.tally, sample.len() as u64);
-    Ok(Counted { objects, sequence, tally, unreadable, asked, told, seconds })
+    Ok(Counted { objects, sequence, tally, unreadable, asked, answers, seconds })
 }
 
 /// Opens all manifests, and tells of those that cannot be opened.

@@ -4,12 +4,14 @@
 //! Each object is read once, neighbours in one request, as in a run that writes shards. What cannot
 //! be read is told and counted and ends nothing.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
+use crate::commands::admission;
 use crate::commands::obtain::{Spent, obtain};
 use crate::corpus::{Key, key, remote};
 use crate::fault::Fault;
@@ -21,6 +23,15 @@ use crate::source::Source;
 pub struct Read {
     pub failed: u64,
     pub spent: Spent,
+}
+
+/// The size that an object told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The first 64 bits of the digest of the object, by which a table knows it.
+    pub digest: u64,
+    /// Bytes.
+    pub size: u64,
 }
 
 /// Reads the objects of `sample`, distinct canonical bytes in any order, and hands over each
@@ -50,7 +61,7 @@ pub fn read(
 }
 
 /// Asks for the sizes of the objects of `sample`, distinct canonical bytes in any order; returns
-/// those that were told, bytes, ascending. No payload is read. Remote objects fail.
+/// those that were told, in the order of `sample`. No payload is read. Remote objects fail.
 ///
 /// Fails when interrupted.
 pub fn sizes(
@@ -58,18 +69,18 @@ pub fn sizes(
     sample: &[Box<[u8]>],
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
-) -> anyhow::Result<Vec<u64>> {
+) -> anyhow::Result<Vec<Answer>> {
     let failures = Failures { count: AtomicU64::new(0), monitor };
     let files = start(sample, &failures);
-    let told = Mutex::new(Vec::new());
+    let told = Mutex::new(HashMap::new());
     let ask = |file: &FileFetch| {
         monitor.check()?;
         let prepared = source.prepare(&file.path, &file.targets);
         prepared.faults.iter().for_each(|(_, fault)| failures.add(fault));
         for request in &prepared.requests {
-            source.measure(request, &mut |_, size| match size {
+            source.measure(request, &mut |target, size| match size {
                 Ok(size) => {
-                    told.lock().push(size);
+                    told.lock().insert(file.keys[target], size);
                     monitor.advance(Phase::Fetch, 1, 0);
                 }
                 Err(fault) => failures.add(&fault),
@@ -79,9 +90,12 @@ pub fn sizes(
     };
     pool.install(|| files.par_iter().with_max_len(1).try_for_each(ask))?;
     monitor.finish(Phase::Fetch);
-    let mut told = told.into_inner();
-    told.sort_unstable();
-    Ok(told)
+    let told = told.into_inner();
+    let answer = |canonical: &[u8]| {
+        let size = *told.get(&key::key(canonical))?;
+        Some(Answer { digest: admission::digest(canonical), size })
+    };
+    Ok(sample.iter().filter_map(|canonical| answer(canonical)).collect())
 }
 
 /// Objects of a sample that cannot be read.
@@ -117,15 +131,22 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_payloads_and_nothing_is_read_for_them() {
-        let sample = objects();
-        let lengths = Mutex::new(Vec::new());
-        let deliver = |_, payload: Bytes| lengths.lock().push(payload.len() as u64);
+        let mut sample = objects();
+        sample.reverse();
+        let lengths = Mutex::new(HashMap::new());
+        let deliver = |key, payload: Bytes| {
+            lengths.lock().insert(key, payload.len() as u64);
+        };
         read(&Counting::new(), &sample, &pool(2), &Told::default(), &deliver).unwrap();
-        let mut lengths = lengths.into_inner();
-        lengths.sort_unstable();
+        let lengths = lengths.into_inner();
+        let answer = |canonical: &Box<_>| Answer {
+            digest: admission::digest(canonical),
+            size: lengths[&key::key(canonical)],
+        };
+        let answers: Vec<Answer> = sample.iter().map(answer).collect();
         for jobs in [1, 4] {
             let (source, told) = (Counting::new(), Told::default());
-            assert_eq!(sizes(&source, &sample, &pool(jobs), &told).unwrap(), lengths);
+            assert_eq!(sizes(&source, &sample, &pool(jobs), &told).unwrap(), answers);
             assert_eq!(source.results.into_inner(), 0, "no payload was handed over");
             assert_eq!(*told.totals.lock(), [(Phase::Fetch, sample.len() as u64)]);
             assert_eq!(told.done.into_inner(), sample.len() as u64);
@@ -143,7 +164,8 @@ mod tests {
         ];
         let told = Told::default();
         let size = std::fs::metadata(&house).unwrap().len();
-        assert_eq!(sizes(&Counting::new(), &sample, &pool(2), &told).unwrap(), [size]);
+        let answer = Answer { digest: admission::digest(&sample[2]), size };
+        assert_eq!(sizes(&Counting::new(), &sample, &pool(2), &told).unwrap(), [answer]);
         let mut problems = told.problems.into_inner();
         problems.sort();
         let starts = ["archive_corrupt: ", "not_found: /no/such/file", "unsupported: s3://bucket/key.jpg: "];

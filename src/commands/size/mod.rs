@@ -15,6 +15,7 @@ mod report;
 
 use std::time::Instant;
 
+use crate::analysis::objects::Assumed;
 use crate::analysis::trace::Trace;
 use crate::monitor::Monitor;
 pub use options::*;
@@ -32,8 +33,9 @@ pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
         origin::table(options, monitor)?;
     monitor.check()?;
     let size_start = Instant::now();
-    if let Some(size) = options.assumed_size.or(probed.and_then(|probed| probed.mean)) {
-        objects.assume(size);
+    let probed_sizes = probed.as_ref().and_then(probe::assumed);
+    if let Some(sizes) = options.assumed_size.map(Assumed::alike).or(probed_sizes) {
+        objects.assume(sizes);
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
     let trace = sequence.map(|sequence| {

@@ -17,7 +17,8 @@ pub struct Options {
     /// Bytes of an object whose size nobody says; `None`: such objects are left out.
     pub assumed_size: Option<u64>,
     /// Objects of unknown size whose sources are asked for it: all of them are taken to have the
-    /// mean of the answers. 0: none. A saved table has no sources to ask.
+    /// mean of the answers, those that recur apart from the others. 0: none. A saved table has no
+    /// sources to ask.
     pub probe_sizes: usize,
     /// No source outside these is asked; empty: no limit.
     pub allow: Vec<PathBuf>,

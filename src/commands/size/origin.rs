@@ -36,9 +36,8 @@ pub fn table(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Table> 
                 ..analyze::Options::counting(manifests, root, options.jobs, options.memory)
             };
             let counted = analyze::count(&counting, monitor)?;
-            let unknown = counted.objects.totals().unsized_objects;
-            let probed =
-                (options.probe_sizes > 0).then(|| probe::estimate(unknown, counted.asked, &counted.told));
+            let probed = (options.probe_sizes > 0)
+                .then(|| probe::estimate(&counted.objects, counted.asked, &counted.answers));
             let mut errors = BTreeMap::new();
             counted.tally.add_errors_to(&mut errors);
             let analyze::Seconds { scan, group, fetch, .. } = counted.seconds;

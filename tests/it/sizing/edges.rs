@@ -112,7 +112,10 @@ fn where_no_size_is_known_one_is_asked_for_and_an_assumed_one_counts() {
     assert_eq!((report.ceiling_bytes, report.budgets[0].policies.density.objects), (0, 0));
     assert!(report.advice.iter().any(|line| line.contains("--assume-size SIZE")), "{:?}", report.advice);
     let without = text(&corpus, &["--target", "40%"]);
-    assert!(without.contains("no size is known; --assume-size SIZE gives one"), "{without}");
+    assert!(without.contains("no size is known; --probe-sizes N asks for some,"), "{without}");
+    super::save(&corpus, 1, 1 << 30);
+    let saved = stdout(&mut command(&corpus, &["--from", "counts"]));
+    assert!(saved.contains("no size is known; --assume-size SIZE gives one"), "{saved}");
 
     let assumed = Options { budgets: vec![1_000], assumed_size: Some(600), ..options(&corpus) };
     let report = size(&assumed);

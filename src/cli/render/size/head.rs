@@ -1,6 +1,6 @@
 //! The first lines: references, objects, bytes, the ceiling.
 
-use onepull::commands::size::Report;
+use onepull::commands::size::{MeanSize, Report};
 
 use crate::cli::bytes::show;
 use crate::cli::human::{count, percent, things};
@@ -57,7 +57,11 @@ pub fn unsized_share(r: &Report) -> f64 {
 
 fn bytes(t: &mut Table, r: &Report) {
     if !has_sizes(r) {
-        t.row("bytes", "unknown".into(), "no size is known; --assume-size SIZE gives one");
+        let words = match super::from_table(r) || has_asked(r) {
+            true => "no size is known; --assume-size SIZE gives one",
+            false => "no size is known; --probe-sizes N asks for some, --assume-size SIZE gives one",
+        };
+        t.row("bytes", "unknown".into(), words);
         asked(t, r);
         return;
     }
@@ -78,17 +82,40 @@ fn bytes(t: &mut Table, r: &Report) {
 /// What asking for sizes came to, if there were any to ask for.
 fn asked(t: &mut Table, r: &Report) {
     let Some(of) = r.probed_sizes.filter(|of| of.asked > 0) else { return };
-    let mut words = format!("of {}", things(of.unknown, "object without a size", "objects without a size"));
-    words += &match of.mean {
-        None => ": no source told it".to_owned(),
-        Some(mean) => {
-            let error = of.standard_error.map(|error| format!(" ± {}", show(error.round() as u64)));
-            let (mean, error) = (show(mean), error.unwrap_or_default());
-            format!(": {mean} in the mean{error}, assumed for {} of all objects", percent(r.assumed_share))
+    let mut words = format!("of {}: ", things(of.unknown, "object without a size", "objects without a size"));
+    words += &match (of.recurring, of.once) {
+        (None, None) => "no source told it".to_owned(),
+        (Some(recurring), Some(once)) => {
+            let (mean, error) = mean_and_error(once);
+            format!("those that recur have {}, the others {mean}{error}", in_the_mean(recurring))
+        }
+        (Some(recurring), None) => format!("those that answered recur and have {}", in_the_mean(recurring)),
+        (None, Some(once)) => {
+            format!("those that answered are referenced once and have {}", in_the_mean(once))
         }
     };
-    if of.mean.is_some() && of.failed > 0 {
-        words += &format!("; {} did not answer", count(of.failed));
+    if of.answered > 0 {
+        words += &format!(", assumed for {} of all objects", percent(r.assumed_share));
+        if of.failed > 0 {
+            words += &format!("; {} did not answer", count(of.failed));
+        }
     }
     t.row("asked", count(of.asked), words);
+}
+
+fn has_asked(r: &Report) -> bool {
+    r.probed_sizes.is_some_and(|of| of.asked > 0)
+}
+
+fn in_the_mean(of: MeanSize) -> String {
+    let (mean, error) = mean_and_error(of);
+    format!("{mean} in the mean{error}")
+}
+
+fn mean_and_error(of: MeanSize) -> (String, String) {
+    let error = match of.standard_error {
+        Some(error) => format!(" ± {}", show(error.round() as u64)),
+        None => " (one answer)".to_owned(),
+    };
+    (show(of.mean), error)
 }

@@ -55,10 +55,8 @@ fn run(t: &mut Table, r: &Report) {
     unreadable(t, &r.unreadable);
     t.gap();
     let s = &r.seconds;
-    // Counts come from manifests or from a table.
-    let from_table = s.read > 0.0;
     let speed = |n, seconds, unit| rate(n, seconds, unit).filter(|_| n > 0);
-    let mut phases = match from_table {
+    let mut phases = match from_table(r) {
         true => vec![("read", s.read, speed(r.objects, s.read, "objects"), None)],
         false => vec![
             ("scan", s.scan, None, None),
@@ -70,6 +68,11 @@ fn run(t: &mut Table, r: &Report) {
     }
     phases.push(("size", s.size, None, None));
     time(t, s.total, &phases);
+}
+
+/// Whether counts come from a saved table, not from manifests.
+fn from_table(r: &Report) -> bool {
+    r.seconds.read > 0.0
 }
 
 /// Whether the objective counts costs: only then there are savings in its unit.
