@@ -1,10 +1,11 @@
 //! What the numbers mean for somebody who thinks of buying a cache, in plain sentences.
 
+use super::options::Origin;
 use super::report::Report;
 use crate::commands::wording::count;
 
 /// The sentences that apply.
-pub fn advice(report: &Report) -> Vec<String> {
+pub fn advice(report: &Report, origin: &Origin) -> Vec<String> {
     let mut advice = Vec::new();
     if report.references == 0 {
         return advice;
@@ -17,10 +18,15 @@ pub fn advice(report: &Report) -> Vec<String> {
     if unknown > 1e-9 {
         let percent = 100.0 * unknown;
         let asked = report.probed_sizes.map_or(0, |probed| probed.asked);
+        // Saved counts hold no locators to ask.
+        let ask = match origin {
+            Origin::Manifests(_) => ", --probe-sizes N asks the sources of N of them",
+            Origin::Table(_) => "",
+        };
         advice.push(match asked {
             0 => format!(
                 "{percent:.2} % of the objects do not say their size and are never admitted; --assume-size SIZE \
-                 takes them for objects of that size, --probe-sizes N asks the sources of N of them"
+                 takes them for objects of that size{ask}"
             ),
             _ => format!(
                 "no source told a size ({} were asked), so that the {percent:.2} % of the objects that do not say \

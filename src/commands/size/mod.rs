@@ -48,7 +48,7 @@ pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     report.probed_sizes = probed;
     report.errors = errors;
     report.unreadable = unreadable;
-    report.advice = advice::advice(&report);
+    report.advice = advice::advice(&report, &options.origin);
     let size = size_start.elapsed().as_secs_f64();
     report.seconds = Seconds { size, total: start.elapsed().as_secs_f64(), ..seconds };
     Ok(report)

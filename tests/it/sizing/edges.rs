@@ -116,6 +116,7 @@ fn where_no_size_is_known_one_is_asked_for_and_an_assumed_one_counts() {
     super::save(&corpus, 1, 1 << 30);
     let saved = stdout(&mut command(&corpus, &["--from", "counts"]));
     assert!(saved.contains("no size is known; --assume-size SIZE gives one"), "{saved}");
+    assert!(!saved.contains("--probe-sizes"), "{saved}");
 
     let assumed = Options { budgets: vec![1_000], assumed_size: Some(600), ..options(&corpus) };
     let report = size(&assumed);
