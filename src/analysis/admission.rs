@@ -30,7 +30,7 @@ const LEAST: f64 = f64::from_bits(1);
 pub struct Admission {
     pub policy: Policy,
     pub budget_bytes: u64,
-    /// The admitted objects; never more bytes than the budget.
+    /// The admitted objects; never more bytes than the budget, overhead included.
     pub admitted: Sums,
     /// What they save, in units of [`Policy::objective`].
     pub value: f64,
@@ -41,6 +41,8 @@ pub struct Admission {
     /// Multiplicity and size of the first object that is not admitted although it is no larger
     /// than the budget. A little more cache would serve this one.
     pub next: Option<(u64, u64)>,
+    /// Larger objects are set aside.
+    limit: u64,
     end: Option<Rank>,
 }
 
@@ -48,7 +50,7 @@ impl Admission {
     /// Whether an object of `k` references and `size` bytes is admitted. Over a table, true for
     /// just as many objects as are counted.
     pub fn admits(&self, digest: u64, k: u64, size: u64) -> bool {
-        if k < 2 || size > self.budget_bytes {
+        if k < 2 || size > self.limit {
             return false;
         }
         let key = self.policy.key(k, size);
@@ -66,13 +68,13 @@ impl Admission {
         self.next.map_or(0.0, |(k, size)| (k - 1) as f64 / size as f64)
     }
 
-    fn new(policy: Policy, budget_bytes: u64, found: Found) -> Admission {
+    fn new(policy: Policy, budget_bytes: u64, overhead: u64, limit: u64, found: Found) -> Admission {
         let objective = policy.objective();
         let value = objective.value_of(&found.sums);
         let gap = found.next.map_or(0.0, |next| {
             // It does not fit, so it is larger than what is left, and not empty.
-            let left = u128::from(budget_bytes) - found.sums.bytes;
-            objective.value(next.k, next.size) * (left as f64 / next.size as f64)
+            let left = u128::from(budget_bytes) - found.sums.with_overhead(overhead);
+            objective.value(next.k, next.size) * (left as f64 / (next.size as f64 + overhead as f64))
         });
         Admission {
             policy,
@@ -82,6 +84,7 @@ impl Admission {
             bound: value + gap,
             gap,
             next: found.next.map(|next| (next.k, next.size)),
+            limit,
             end: found.next.map(|next| next.rank),
         }
     }
@@ -90,9 +93,18 @@ impl Admission {
 /// The admission of each of `budgets`, in their order. Exact, in a few passes over the table for
 /// all budgets together.
 pub fn admit(objects: &Objects, policy: Policy, budgets: &[u64]) -> Vec<Admission> {
-    let goals: Vec<_> = budgets.iter().map(|&budget| Goal::Bytes(budget)).collect();
+    admit_entries(objects, policy, budgets, 0)
+}
+
+/// [`admit`], in the same order, to caches in which an object takes `overhead` bytes beside its
+/// own. With it an object may not fit although it is smaller than the budget.
+pub fn admit_entries(objects: &Objects, policy: Policy, budgets: &[u64], overhead: u64) -> Vec<Admission> {
+    let goals: Vec<_> = budgets.iter().map(|&budget| Goal::Bytes { budget, overhead }).collect();
     let found = search(objects, policy, &goals, FEW);
-    budgets.iter().zip(found).map(|(&budget, found)| Admission::new(policy, budget, found)).collect()
+    let admission = |((&budget, goal), found): ((&u64, &Goal), Found)| {
+        Admission::new(policy, budget, overhead, goal.limit(), found)
+    };
+    budgets.iter().zip(&goals).zip(found).map(admission).collect()
 }
 
 /// The shortest prefix of the policy's order with at least so many hits, for each of `hits`: its

@@ -184,8 +184,11 @@ impl Column {
 /// Which step a number lies in: the leading bits of its float, counted from those of 1.0 on.
 fn step(number: u64) -> usize {
     let leading = |number: f64| number.to_bits() >> (f64::MANTISSA_DIGITS - 1 - STEP_BITS);
-    // 0 lies in the step of 1: its area is 0 or nearly so.
-    (leading((number as f64).max(1.0)) - leading(1.0)) as usize
+    match number {
+        // Alone: objects without bytes are always served, those of one byte are not.
+        0 => 0,
+        number => (leading(number as f64) - leading(1.0)) as usize + 1,
+    }
 }
 
 /// An element of a list that grows as far as it is used.
@@ -316,6 +319,9 @@ mod tests {
         assert!((RandomOrder::new(&table).hits(0) - 3.0).abs() < 1e-9);
         assert_eq!(in_order(&whole(&[0, 1, 0, 1], &[0, 7]), &[0, 6]), [1, 1]);
         assert_eq!(RandomOrder::new(&Objects::default()).hits(5), 0.0);
+        // Nor do objects of one byte change that.
+        table.push(3, 2, Some(1));
+        assert!((RandomOrder::new(&table).hits(0) - 3.0).abs() < 1e-9);
         assert_eq!(in_order(&whole(&[], &[]), &[5]), [0]);
     }
 }

@@ -243,6 +243,12 @@ impl Sums {
         self.hits += other.hits;
         self.hit_bytes = self.hit_bytes.saturating_add(other.hit_bytes);
     }
+
+    /// The bytes when each object takes `overhead` bytes beside its own.
+    #[inline]
+    pub fn with_overhead(&self, overhead: u64) -> u128 {
+        self.bytes + u128::from(self.objects) * u128::from(overhead)
+    }
 }
 
 impl Tally {

@@ -6,7 +6,8 @@
 //! 32  BLAKE3 of all that
 //! ```
 
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
@@ -30,10 +31,18 @@ impl Kind {
         bytes.starts_with(&self.magic[..TELLING_BYTES as usize])
     }
 
-    /// All bytes of `file`. Fails naming it; where it is not there, the message says how to make
-    /// one.
+    /// All bytes of `file`; of one of another kind, which may be a corpus, no more than tell that.
+    /// Fails naming it; where it is not there, the message says how to make one.
     pub fn bytes(&self, file: &Path) -> anyhow::Result<Vec<u8>> {
-        let bytes = std::fs::read(file).map_err(|error| match error.kind() {
+        let read = || {
+            let (mut file, mut bytes) = (File::open(file)?, Vec::new());
+            file.by_ref().take(TELLING_BYTES).read_to_end(&mut bytes)?;
+            if self.begins(&bytes) {
+                file.read_to_end(&mut bytes)?;
+            }
+            Ok(bytes)
+        };
+        let bytes = read().map_err(|error: io::Error| match error.kind() {
             ErrorKind::NotFound => anyhow::anyhow!("{error}; `{}` makes one", self.made_by),
             _ => error.into(),
         });

@@ -205,5 +205,9 @@ mod tests {
         fs::write(&file, "{\"references\":1}").unwrap();
         let error = format!("{:#}", all(&file).unwrap_err());
         assert!(error.contains("x: it is no table") && error.contains("analyze --save"), "{error}");
+        // Nor is it read to its end, for which there would be no memory.
+        fs::File::options().write(true).open(&file).unwrap().set_len(1 << 43).unwrap();
+        let error = format!("{:#}", all(&file).unwrap_err());
+        assert!(error.contains("x: it is no table"), "{error}");
     }
 }

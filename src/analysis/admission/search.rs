@@ -14,9 +14,9 @@ use super::order::{Candidate, Policy, Rank, Word};
 /// Where an admission ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goal {
-    /// Before the first object with which the bytes would exceed this; those larger than it set
-    /// aside.
-    Bytes(u64),
+    /// Before the first object with which the bytes, and `overhead` bytes an object, would exceed
+    /// `budget`; those that do so alone set aside.
+    Bytes { budget: u64, overhead: u64 },
     /// After the object with which the hits reach this, at least 1.
     Hits(u64),
 }
@@ -128,9 +128,9 @@ struct Part {
 
 impl Goal {
     /// Larger objects are set aside.
-    fn limit(self) -> u64 {
+    pub fn limit(self) -> u64 {
         match self {
-            Goal::Bytes(budget) => budget,
+            Goal::Bytes { budget, overhead } => budget.saturating_sub(overhead),
             Goal::Hits(_) => u64::MAX,
         }
     }
@@ -138,7 +138,9 @@ impl Goal {
     /// Whether the admission ends within objects of the sums `more`, coming from `sums`.
     fn ends(self, sums: &Sums, more: &Sums) -> bool {
         match self {
-            Goal::Bytes(budget) => sums.bytes + more.bytes > budget.into(),
+            Goal::Bytes { budget, overhead } => {
+                sums.with_overhead(overhead) + more.with_overhead(overhead) > budget.into()
+            }
             Goal::Hits(hits) => sums.hits + more.hits >= hits,
         }
     }
@@ -251,7 +253,7 @@ impl<'a> Search<'a> {
         for candidate in candidates.iter().filter(|candidate| candidate.size <= goal.limit()) {
             let more = Sums::of(candidate.k, candidate.size);
             let ends = goal.ends(&found.sums, &more);
-            if ends && matches!(goal, Goal::Bytes(_)) {
+            if ends && matches!(goal, Goal::Bytes { .. }) {
                 found.next = Some(*candidate);
                 return;
             }

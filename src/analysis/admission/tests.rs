@@ -80,7 +80,7 @@ fn random_rows(random: &mut Random, objects: u64, largest: u64) -> Vec<Row> {
 
 fn assert_as_by_hand(rows: &[Row], policy: Policy, budgets: &[u64]) {
     let objects = table(rows.iter().copied());
-    let goals: Vec<_> = budgets.iter().map(|&budget| Goal::Bytes(budget)).collect();
+    let goals: Vec<_> = budgets.iter().map(|&budget| Goal::Bytes { budget, overhead: 0 }).collect();
     let divided = search(&objects, policy, &goals, 0);
     assert_eq!(divided, search(&objects, policy, &goals, FEW));
     for (admission, found) in admit(&objects, policy, budgets).into_iter().zip(divided) {
@@ -113,6 +113,35 @@ fn small_tables_are_filled_as_by_hand_and_no_choice_passes_the_bound() {
             }
         }
     }
+}
+
+#[test]
+fn entries_with_overhead_fill_the_budget_as_far_as_whole_objects_do() {
+    let mut random = Random::new(11);
+    for _ in 0..300 {
+        let rows = random_rows(&mut random, 14, 12);
+        let (budget, overhead) = (random.below(120), random.below(20));
+        for policy in [Policy::Count, Policy::Density] {
+            let found = admit_entries(&table(rows.iter().copied()), policy, &[budget], overhead).remove(0);
+            let place = |row: &Row| row.2 + overhead;
+            let mut fitting: Vec<Row> =
+                rows.iter().copied().filter(|row| row.1 > 1 && place(row) <= budget).collect();
+            fitting.sort_by(|a, b| order(policy, a, b));
+            let mut left = budget;
+            let fits = |row: &&Row| left.checked_sub(place(row)).inspect(|&rest| left = rest).is_some();
+            let expected: Vec<Row> = fitting.iter().take_while(fits).copied().collect();
+            assert_eq!(found.admitted, sums(&expected), "{policy:?} {budget} {overhead} {rows:?}");
+            let mut admits: Vec<Row> =
+                rows.iter().copied().filter(|row| found.admits(row.0, row.1, row.2)).collect();
+            admits.sort_by(|a, b| order(policy, a, b));
+            assert_eq!(admits, expected);
+            assert!(found.gap >= 0.0 && found.gap.is_finite(), "{found:?}");
+        }
+    }
+    // Each takes 1 + 96 bytes: ten entries, not none.
+    let pixels = table((0..2_000).map(|digest| (digest, 3, 1)));
+    assert_eq!(admit_entries(&pixels, Policy::Density, &[1_000], 96)[0].admitted.objects, 10);
+    assert_eq!(admit_entries(&table([(1, 3, 0)]), Policy::Density, &[95, 96], 96)[0].admitted.objects, 0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::options::{Admission as Wanted, Objective, Options, Policy as Chosen};
 use super::report::AdmissionList;
-use crate::analysis::admission::{Admission, Policy, admit};
+use crate::analysis::admission::{Policy, admit_entries};
 use crate::analysis::objects::Objects;
 use crate::cache::ENTRY_OVERHEAD;
 use crate::commands::admission::{self, Choice};
@@ -11,7 +11,8 @@ use crate::commands::admission::{self, Choice};
 ///
 /// Fails when the file cannot be written.
 pub fn write(objects: &Objects, wanted: &Wanted, options: &Options) -> anyhow::Result<AdmissionList> {
-    let admission = within(objects, policy(wanted.policy, options.objective), wanted.budget_bytes);
+    let policy = policy(wanted.policy, options.objective);
+    let admission = admit_entries(objects, policy, &[wanted.budget_bytes], ENTRY_OVERHEAD).swap_remove(0);
     let admitted = objects.recurring().filter(|&(digest, k, size)| admission.admits(digest, k, size));
     let digests = admitted.map(|(digest, _, _)| digest).collect();
     let totals = objects.totals();
@@ -35,20 +36,6 @@ pub fn write(objects: &Objects, wanted: &Wanted, options: &Options) -> anyhow::R
         bytes: list.choice.admitted_bytes,
         hit_rate: list.choice.predicted_hit_rate(),
     })
-}
-
-/// What is admitted when each object takes the bytes of its entry.
-fn within(objects: &Objects, policy: Policy, budget: u64) -> Admission {
-    let mut payloads = budget;
-    loop {
-        let admission = admit(objects, policy, &[payloads]).swap_remove(0);
-        let overhead = u128::from(admission.admitted.objects) * u128::from(ENTRY_OVERHEAD);
-        let over = (admission.admitted.bytes + overhead).saturating_sub(u128::from(budget));
-        if over == 0 || payloads == 0 {
-            return admission;
-        }
-        payloads = payloads.saturating_sub(u64::try_from(over).unwrap_or(u64::MAX));
-    }
 }
 
 fn policy(chosen: Chosen, objective: Objective) -> Policy {

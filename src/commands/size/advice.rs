@@ -4,6 +4,9 @@ use super::options::Origin;
 use super::report::Report;
 use crate::commands::wording::count;
 
+/// From here on the error of a sample is worth a sentence.
+const NOTABLE_ERROR: f64 = 0.02;
+
 /// The sentences that apply.
 pub fn advice(report: &Report, origin: &Origin) -> Vec<String> {
     let mut advice = Vec::new();
@@ -35,6 +38,15 @@ pub fn advice(report: &Report, origin: &Origin) -> Vec<String> {
                 count(asked)
             ),
         });
+    }
+    if report.order.error > NOTABLE_ERROR {
+        advice.push(format!(
+            "a few objects have so many of the references that LRU and any policy, known from 1 in {:.0} \
+             objects, may be off by {:.0} % of what they say; --exact-order, with a larger --memory where that \
+             is what is short, follows all",
+            1.0 / report.order.share,
+            100.0 * report.order.error
+        ));
     }
     if report.admission.is_some() && report.assumed_share > 0.0 {
         advice.push(

@@ -4,6 +4,7 @@ use super::budgets::{curve, ladder};
 use super::competition::{Competing, compete};
 use super::options::{Objective, Options};
 use super::report::*;
+use crate::analysis::Summary;
 use crate::analysis::admission::{self, Admission, Policy};
 use crate::analysis::break_even::source_cost;
 use crate::analysis::objects::{Objects, Sums, Totals};
@@ -50,7 +51,7 @@ pub fn report(objects: &Objects, trace: Option<&Trace>, options: &Options) -> Re
             .map(|policy| admission::worthwhile(objects, policy))
             .filter(|all| all.objects > 0)
             .map(|all| narrow(all.bytes)),
-        break_even: break_even(&totals, summary.duplicates(), options.objective),
+        break_even: break_even(&summary, options.objective),
         order,
         budgets: curves.budgets(),
         curve: curves.curve(),
@@ -101,7 +102,7 @@ impl<'a> Curves<'a> {
     ) -> Curves<'a> {
         let objective = options.objective;
         let wanted: Vec<u64> =
-            options.targets.iter().map(|target| (target * totals.references as f64).ceil() as u64).collect();
+            options.targets.iter().map(|&target| least_hits(target, totals.references)).collect();
         let by = |policy| Admitted::new(objects, policy, budgets, points);
         let (count, (density, same_by_count)) = rayon::join(
             || by(Policy::Count),
@@ -129,15 +130,19 @@ impl<'a> Curves<'a> {
     }
 
     fn budgets(&self) -> Vec<Budget> {
-        let line = |(nth, count): (usize, &Admission)| Budget {
-            budget: count.budget_bytes,
-            policies: Policies {
-                count: self.reached(count),
-                density: self.reached(&self.density.budgets[nth]),
-                objective: self.own.as_ref().map(|own| self.reached(&own.budgets[nth])),
-            },
-            lru: self.of_requests(self.competing[nth].lru),
-            any_policy_bound: self.of_requests(self.competing[nth].bound),
+        let line = |(nth, count): (usize, &Admission)| {
+            let (density, own) = (&self.density.budgets[nth], self.own.as_ref().map(|own| &own.budgets[nth]));
+            let chosen = [Some(count), Some(density), own];
+            Budget {
+                budget: count.budget_bytes,
+                policies: Policies {
+                    count: self.reached(count),
+                    density: self.reached(density),
+                    objective: own.map(|own| self.reached(own)),
+                },
+                lru: self.of_requests(self.competing[nth].lru),
+                any_policy_bound: self.bound(&self.competing[nth], chosen.into_iter().flatten()),
+            }
         };
         self.count.budgets.iter().enumerate().map(line).collect()
     }
@@ -152,9 +157,16 @@ impl<'a> Curves<'a> {
                 count: rate(count),
                 density: rate(density),
                 lru: self.of_requests(competing.lru),
-                any_policy_bound: self.of_requests(competing.bound),
+                any_policy_bound: self.bound(competing, [count, density].into_iter()),
             })
             .collect()
+    }
+
+    /// An admission is a policy, too. From a sample, or for random order, the bound is an estimate:
+    /// where that is below what admission surely reaches, it is wrong.
+    fn bound<'b>(&self, competing: &Competing, admissions: impl Iterator<Item = &'b Admission>) -> f64 {
+        let reached = admissions.map(|admission| admission.admitted.hits as f64);
+        self.of_requests(reached.fold(competing.bound, f64::max))
     }
 
     fn reached(&self, admission: &Admission) -> Reached {
@@ -183,7 +195,8 @@ impl<'a> Curves<'a> {
             let count_bytes = narrow(count.as_ref()?.bytes);
             // Beyond the smallest cache that reaches the ceiling, more says nothing.
             let all = u128::from(density_bytes) >= self.totals.recurring.bytes;
-            (density.admitted.hits > 0 && !all).then(|| Equivalent {
+            // Of no bytes there are no multiples.
+            (density_bytes > 0 && density.admitted.hits > 0 && !all).then(|| Equivalent {
                 density_bytes,
                 hit_rate: self.of_requests(density.admitted.hits as f64),
                 count_bytes,
@@ -214,6 +227,12 @@ impl<'a> Curves<'a> {
     }
 }
 
+/// The fewest hits that are this share of the references. Products such as 0.07 · 100 come out a
+/// hair above the whole number that they are: a few roundings less do not ask for one hit more.
+fn least_hits(share: f64, references: u64) -> u64 {
+    (share * references as f64 * (1.0 - 4.0 * f64::EPSILON)).ceil() as u64
+}
+
 /// The policy of the objective, where neither count nor density is it.
 fn own_policy(objective: Objective) -> Option<Policy> {
     match objective {
@@ -222,11 +241,13 @@ fn own_policy(objective: Objective) -> Option<Policy> {
     }
 }
 
-fn break_even(totals: &Totals, hits: u64, objective: Objective) -> Option<BreakEven> {
+/// Sizes do not matter here: those of all objects count, known or not.
+fn break_even(summary: &Summary, objective: Objective) -> Option<BreakEven> {
     let Objective::Seconds { hit_cost, put_cost, .. } = objective else { return None };
+    let (objects, hits) = (summary.objects(), summary.duplicates());
     Some(BreakEven {
-        storing_all: source_cost(totals.objects, hits, put_cost, hit_cost)?,
-        storing_repeated: source_cost(totals.recurring.objects, totals.recurring.hits, put_cost, hit_cost)?,
+        storing_all: source_cost(objects, hits, put_cost, hit_cost)?,
+        storing_repeated: source_cost(objects - summary.singletons(), hits, put_cost, hit_cost)?,
     })
 }
 
@@ -241,4 +262,22 @@ fn name(objective: Objective) -> &'static str {
 
 fn narrow(bytes: u128) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_that_is_a_whole_number_of_hits_asks_for_no_hit_more() {
+        for references in [100u64, 1_000, 6_785_000, 1_582_193_000] {
+            for thousandths in 1..=1_000 {
+                // As a command line with one decimal is read.
+                let percent: f64 = format!("{}.{}", thousandths / 10, thousandths % 10).parse().unwrap();
+                let expected = (references * thousandths).div_ceil(1_000);
+                assert_eq!(least_hits(percent / 100.0, references), expected, "{percent} % of {references}");
+            }
+        }
+        assert_eq!((least_hits(0.071, 100), least_hits(1e-9, 100), least_hits(0.5, 0)), (8, 1, 0));
+    }
 }

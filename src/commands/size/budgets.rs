@@ -7,8 +7,9 @@ const STEPS: [u64; 6] = [10, 15, 20, 30, 50, 70];
 /// empty when there are no bytes.
 pub fn ladder(all: u128) -> Vec<u64> {
     let (least, all) = (all as f64 / 100.0, all as f64);
-    let decades = (0..=18).map(|decade| 10u64.pow(decade));
-    let sizes = decades.flat_map(|unit| STEPS.map(|step| unit.saturating_mul(step) / 10));
+    let decades = (0..=19).map(|decade| 10u128.pow(decade));
+    let steps = decades.flat_map(|unit| STEPS.map(|step| unit * u128::from(step) / 10));
+    let sizes = steps.map_while(|size| u64::try_from(size).ok());
     let mut ladder: Vec<u64> = Vec::new();
     for size in sizes.filter(|size| *size as f64 >= least) {
         if ladder.last().is_some_and(|last| *last as f64 >= all) || all == 0.0 {
@@ -65,5 +66,8 @@ mod tests {
         assert_eq!(ladder(7), [1, 2, 3, 5, 7]);
         let huge = ladder(u128::MAX);
         assert!(huge.is_sorted() && huge.len() < 60, "{huge:?}");
+        let eb = |eb: u64| eb * 10u64.pow(18);
+        let nine = ladder(9_223_372_036_854_775_807);
+        assert_eq!(nine[nine.len() - 5..], [2, 3, 5, 7, 10].map(eb));
     }
 }

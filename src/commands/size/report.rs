@@ -110,6 +110,9 @@ pub struct Order {
     pub share: f64,
     /// References that are followed.
     pub references: u64,
+    /// How far a sample may be off: the standard error of the hits that it has, as a share of all
+    /// hits. 0 without a sample.
+    pub error: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -2,7 +2,7 @@
 
 use onepull::commands::size::{Objective, Options, Report, Target};
 
-use super::model::{corpus, objects};
+use super::model::{Object, corpus, objects};
 use super::{assert_near, command, options, size, stdout};
 use crate::support::corpus::Corpus;
 
@@ -43,6 +43,16 @@ fn seconds_are_as_calculated_by_hand() {
     assert_near(policies.density.saved.unwrap(), first + third, "by density");
     let even = report.break_even.unwrap();
     assert_near(even.storing_all, 0.002 + 0.01 * 4.0 / 6.0, "storing all");
+    assert_near(even.storing_repeated, 0.002 + 0.01 * 3.0 / 6.0, "storing what recurs");
+}
+
+#[test]
+fn break_even_counts_objects_whatever_is_known_of_their_size() {
+    let unknown = |k| Object { k, size: None };
+    let known = |k| Object { k, size: Some(100) };
+    let corpus = corpus(&[known(2), unknown(5), unknown(2), known(1), unknown(1)]);
+    let even = size(&Options { objective: SECONDS, ..options(&corpus) }).break_even.unwrap();
+    assert_near(even.storing_all, 0.002 + 0.01 * 5.0 / 6.0, "storing all");
     assert_near(even.storing_repeated, 0.002 + 0.01 * 3.0 / 6.0, "storing what recurs");
 }
 

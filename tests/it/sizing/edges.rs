@@ -1,9 +1,9 @@
 //! Corpora and budgets at the edge: the numbers are right, and the text can be read.
 
-use onepull::commands::size::{Options, Report};
+use onepull::commands::size::{Options, Origin, Report};
 
 use super::model::{Object, corpus, objects};
-use super::{assert_near, command, options, size, stdout};
+use super::{assert_near, command, options, save, size, stdout};
 use crate::support::corpus::Corpus;
 use crate::support::manifests::Row;
 
@@ -40,6 +40,19 @@ fn of_no_bytes_and_of_fewer_than_any_object_nothing_is_admitted() {
     assert_eq!(report.budgets[0].lru, 0.0);
     assert_eq!(report.equivalents, []);
     assert!(text(&corpus, &["--budget", "0B,299B"]).contains("\n  0 B "));
+}
+
+#[test]
+fn objects_without_bytes_are_hits_in_a_cache_of_none_and_nothing_is_a_multiple_of_it() {
+    let corpus = corpus(&objects(&[(5, 0), (4, 0), (3, 1), (2, 300)]));
+    let report = of_budgets(&corpus, &[0, 1]);
+    assert_near(report.budgets[0].policies.density.hit_rate, 0.5, "7 of 14");
+    assert!(report.equivalents.iter().all(|of| of.density_bytes > 0), "{:?}", report.equivalents);
+    text(&corpus, &["--budget", "0B,1B"]);
+    save(&corpus, 1, 1 << 30);
+    let counts = Origin::Table(corpus.path("counts"));
+    let random = size(&Options { budgets: vec![0, 1], origin: counts, ..options(&corpus) });
+    assert!(random.budgets[0].any_policy_bound >= 0.5 - 1e-12, "{:?}", random.budgets);
 }
 
 #[test]

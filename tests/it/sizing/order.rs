@@ -146,6 +146,34 @@ fn where_memory_is_short_a_sample_of_the_objects_is_followed_and_the_report_says
     assert!(text.contains("known from 1 in"), "{text}");
 }
 
+/// A few objects have most references, so that a sample holds far more or far fewer than its share.
+#[test]
+fn where_a_sample_tells_little_the_bound_is_no_less_than_an_admission_and_the_advice_says_so() {
+    let mut random = Random::new(35);
+    let hot = (0..4).map(|nth| Object { k: 12_000 + nth, size: Some(1_000) });
+    let cold = (0..12_000).map(|nth| Object { k: 1 + nth % 2, size: Some(500 + nth % 1_000) });
+    let mut objects: Vec<Object> = hot.chain(cold).collect();
+    // In this place too few of the first four are in the sample.
+    objects.rotate_right(1);
+    let corpus = written(&objects, &references(&mut random, &objects));
+    let budgets = vec![1_000, 4_000, 50_000, 5_000_000];
+    let given = Options { budgets, memory: 3_000_000, ..options(&corpus) };
+    let report = size(&given);
+    assert!(report.order.share < 1.0 && report.order.error > 0.3, "{:?}", report.order);
+    for line in &report.budgets {
+        assert!(line.any_policy_bound >= line.policies.density.hit_rate, "{line:?}");
+        assert!(line.any_policy_bound >= line.policies.count.hit_rate, "{line:?}");
+    }
+    for point in &report.curve {
+        assert!(point.any_policy_bound >= point.density.max(point.count), "{point:?}");
+    }
+    let advises = |report: &Report| report.advice.iter().any(|line| line.contains("--exact-order"));
+    assert!(advises(&report), "{:?}", report.advice);
+    let exact = size(&Options { memory: 1 << 30, ..given });
+    assert_eq!(exact.order.error, 0.0);
+    assert!(!advises(&exact), "{:?}", exact.advice);
+}
+
 #[test]
 fn a_table_knows_no_order() {
     let mut random = Random::new(34);

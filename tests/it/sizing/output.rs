@@ -49,7 +49,7 @@ fn json_has_the_fields_of_the_report_and_is_the_same_in_a_report_file() {
     );
     let budget = &value["budgets"][0];
     assert_fields(budget, "budget policies lru any_policy_bound");
-    assert_fields(&value["order"], "of share references");
+    assert_fields(&value["order"], "of share references error");
     assert_eq!(value["order"]["of"], "manifests");
     assert_fields(&budget["policies"], "count density objective");
     for of in ["count", "density", "objective"] {
