@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use onepull::analysis::sampling::Share;
@@ -173,6 +174,13 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
         output::check_file_path("--save", file, &output::TABLE)?;
     }
 
+    let plot = flags.plot.as_ref().map(|plot| &*plot.path);
+    output::check_apart(&[
+        ("--report", flags.shared.report.as_deref()),
+        ("--plot", plot),
+        ("--save", flags.save.as_deref()),
+    ])?;
+
     let console = Console::open(&flags.shared)?;
     if let Some(remark) = remark {
         console.problem(&remark);
@@ -186,6 +194,9 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     })?;
     if let Some(file) = &flags.plot {
         output::write_whole(&file.path, plot::analyze::draw(&report, file.form)?.as_bytes())?;
+    }
+    if let Some(why) = report.unwritten {
+        bail!(why);
     }
     Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.max_errors))
 }

@@ -24,7 +24,8 @@ pub fn seconds(s: f64) -> String {
 
 /// As [`seconds`], and `949.1 days` from two days on; also what is lost, `-4.20 s`.
 pub fn long(s: f64) -> String {
-    let sign = if s < 0.0 { "-" } else { "" };
+    // What would be shown as nothing has no sign.
+    let sign = if s <= -0.005 { "-" } else { "" };
     match s.abs() {
         s if s < 172_800.0 => format!("{sign}{}", seconds(s)),
         s if s < 8_640_000.0 => format!("{sign}{:.1} days", s / 86_400.0),
@@ -124,9 +125,13 @@ mod tests {
 
     #[test]
     fn savings_have_a_sign_and_few_digits() {
-        for (s, text) in
-            [(-4.2, "-4.20 s"), (7_500.0, "2 h 05 min"), (172_800.0, "2.0 days"), (8.2e7, "949 days")]
-        {
+        for (s, text) in [
+            (-4.2, "-4.20 s"),
+            (-0.004, "0.00 s"),
+            (7_500.0, "2 h 05 min"),
+            (172_800.0, "2.0 days"),
+            (8.2e7, "949 days"),
+        ] {
             assert_eq!(long(s), text);
         }
         for (amount, text) in [

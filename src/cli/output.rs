@@ -3,9 +3,9 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use onepull::commands::sealed::TELLING_BYTES;
 use onepull::commands::{admission, table};
 use onepull::publish::Draft;
@@ -83,6 +83,31 @@ pub fn check_file_path(flag: &str, file: &Path, kind: &Kind) -> anyhow::Result<(
     check_path(flag, file, kind)
 }
 
+/// Fails if two of the files that flags name are one: the last to be written would be all there is.
+pub fn check_apart(files: &[(&str, Option<&Path>)]) -> anyhow::Result<()> {
+    let named: Vec<(&str, &Path)> = files.iter().filter_map(|(flag, file)| Some((*flag, (*file)?))).collect();
+    for (nth, (flag, file)) in named.iter().enumerate() {
+        let same = named[..nth].iter().find(|(_, other)| place(other) == place(file) && !is_device(file));
+        if let Some((other, _)) = same {
+            bail!("{other} and {flag} are both {}; give each a file of its own", file.display());
+        }
+    }
+    Ok(())
+}
+
+/// Where a file is or would be, however it is named.
+fn place(file: &Path) -> PathBuf {
+    fs::canonicalize(file).unwrap_or_else(|_| {
+        let folder = folder_of(file).canonicalize().unwrap_or_else(|_| folder_of(file).to_owned());
+        file.file_name().map_or(folder.clone(), |name| folder.join(name))
+    })
+}
+
+/// Takes all that is written to it, as `/dev/stderr`.
+fn is_device(file: &Path) -> bool {
+    file.exists() && !file.is_file()
+}
+
 /// Writes a file that appears complete or not at all.
 pub fn write_whole(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     publish(file, bytes).with_context(|| format!("writing {}", file.display()))
@@ -146,6 +171,22 @@ mod tests {
         assert!(is_report(br#"{"objective": "bytes", "references": 2, "objects": 1, "singletons": 0}"#));
         assert!(!is_report(br#"{"rows": "a corpus of its own"}"#));
         assert!(!is_report(b"{}"));
+    }
+
+    #[test]
+    fn two_outputs_are_not_one_file_however_it_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
+        let check =
+            |plot: &Path| check_apart(&[("--save", None), ("--report", Some(&one)), ("--plot", Some(plot))]);
+        assert!(check(&two).is_ok());
+        let error = check(&folder.path().join("./one")).unwrap_err().to_string();
+        assert!(error.starts_with("--report and --plot are both ") && error.contains("one"), "{error}");
+        fs::write(&one, "").unwrap();
+        std::os::unix::fs::symlink(&one, &two).unwrap();
+        assert!(check(&two).is_err());
+        let null = Path::new("/dev/null");
+        assert!(check_apart(&[("--report", Some(null)), ("--plot", Some(null))]).is_ok());
     }
 
     #[test]

@@ -52,6 +52,8 @@ struct State {
     /// The lot that is written next, and those that came too early.
     next: usize,
     early: BTreeMap<usize, Vec<u8>>,
+    /// Why no more is written.
+    failed: Option<io::Error>,
 }
 
 impl Writer {
@@ -59,39 +61,51 @@ impl Writer {
     pub fn create(file: &Path) -> anyhow::Result<Writer> {
         let context = || format!("writing {}", file.display());
         let draft = Draft::create(sealed::folder(file), ".onepull-table-").with_context(context)?;
-        let state = State { draft, hasher: blake3::Hasher::new(), next: 0, early: BTreeMap::new() };
+        let state =
+            State { draft, hasher: blake3::Hasher::new(), next: 0, early: BTreeMap::new(), failed: None };
         let writer = Writer { file: file.to_owned(), state: Mutex::new(state) };
         writer.state.lock().put(&KIND.magic).with_context(context)?;
         Ok(writer)
     }
 
     /// Adds lot number `lot`. Lots come in any order, from 0 on, each once; the digests of one are
-    /// above those of the lot before it, and ascend.
-    pub fn add(&self, lot: usize, rows: &[Row]) -> io::Result<()> {
+    /// above those of the lot before it, and ascend. What cannot be written is told at the end.
+    pub fn add(&self, lot: usize, rows: &[Row]) {
         let bytes = encode(rows);
         let mut state = self.state.lock();
-        state.early.insert(lot, bytes);
-        loop {
-            let next = state.next;
-            let Some(bytes) = state.early.remove(&next) else { return Ok(()) };
-            state.put(&bytes)?;
-            state.next += 1;
+        if state.failed.is_none() {
+            state.failed = state.add(lot, bytes).err();
         }
     }
 
-    /// Gives the table its name, in place of whatever had it.
+    /// Gives the table its name, in place of whatever had it. Fails when it cannot be written, or
+    /// could not.
     pub fn finish(self) -> anyhow::Result<()> {
         let Writer { file, state } = self;
-        let State { mut draft, mut hasher, .. } = state.into_inner();
-        let end = [0];
-        hasher.update(&end);
-        let checksum = hasher.finalize();
-        let written = draft.file().write_all(&end).and_then(|()| draft.file().write_all(checksum.as_bytes()));
-        written.and_then(|()| draft.commit(&file)).with_context(|| format!("writing {}", file.display()))
+        state.into_inner().finish(&file).with_context(|| format!("writing {}", file.display()))
     }
 }
 
 impl State {
+    fn add(&mut self, lot: usize, bytes: Vec<u8>) -> io::Result<()> {
+        self.early.insert(lot, bytes);
+        while let Some(bytes) = self.early.remove(&self.next) {
+            self.put(&bytes)?;
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, file: &Path) -> io::Result<()> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        self.put(&[0])?;
+        let checksum = self.hasher.finalize();
+        self.draft.file().write_all(checksum.as_bytes())?;
+        self.draft.commit(file)
+    }
+
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.hasher.update(bytes);
         self.draft.file().write_all(bytes)
@@ -161,9 +175,9 @@ mod tests {
     fn written(folder: &Path) -> PathBuf {
         let file = folder.join("table");
         let writer = Writer::create(&file).unwrap();
-        writer.add(2, &rows()[3..]).unwrap();
-        writer.add(1, &[]).unwrap();
-        writer.add(0, &rows()[..3]).unwrap();
+        writer.add(2, &rows()[3..]);
+        writer.add(1, &[]);
+        writer.add(0, &rows()[..3]);
         writer.finish().unwrap();
         file
     }

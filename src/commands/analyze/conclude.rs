@@ -16,7 +16,7 @@ const CONCENTRATIONS: [f64; 3] = [0.001, 0.01, 0.1];
 
 /// All of the report that counts can tell; payloads, advice and times are the caller's.
 pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, options: &Options) -> Report {
-    let Counts { summary, sources, totals, found, placed } = counts;
+    let Counts { summary, sources, totals, found, placed, unwritten } = counts;
     let tally = &found.tally;
     let mut errors = BTreeMap::new();
     tally.add_errors_to(&mut errors);
@@ -67,6 +67,7 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
         sample: sample.map(|sample| sample.report(summary)),
         errors,
         unreadable,
+        unwritten: unwritten.as_ref().map(|error| format!("{error:#}")),
         spilled_bytes: totals.spilled_bytes,
         ..Report::default()
     }
@@ -189,7 +190,8 @@ mod tests {
         found.tally.bad_locators.insert(fault::Class::BadLocator, 4);
         found.references_in(0, summary.references());
         let totals = Totals { spellings: objects.len() as u64, ..Totals::default() };
-        Counts { summary, sources: SourceSums::default(), totals, found, placed: None }
+        let sources = SourceSums::default();
+        Counts { summary, sources, totals, found, placed: None, unwritten: None }
     }
 
     /// 1,200 objects; the n-th has n % 6 + 1 references.

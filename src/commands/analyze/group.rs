@@ -25,9 +25,11 @@ pub struct Counts {
     pub found: Found,
     /// What a replay came to, if there was one.
     pub placed: Option<placement::Outcome>,
+    /// Why the counts could not be saved.
+    pub unwritten: Option<anyhow::Error>,
 }
 
-/// Sums up all that was scanned.
+/// Sums up all that was scanned. That the counts cannot be saved is no reason not to tell them.
 ///
 /// Fails when a temporary file cannot be written or read, and when interrupted.
 pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counts> {
@@ -41,14 +43,17 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
     };
     spellings.drain(jobs, &counter, done)?;
 
-    let table = options.save.as_deref().map(table::Writer::create).transpose()?;
+    let (table, uncreated) = match options.save.as_deref().map(table::Writer::create).transpose() {
+        Ok(table) => (table, None),
+        Err(error) => (None, Some(error)),
+    };
     // One for all threads, since there may be millions of sources.
     let sums: Mutex<SourceSums> = Mutex::default();
     let add = |summary: &mut Summary, partition, objects: Vec<Counted>| {
         objects.iter().for_each(|object| summary.add(object.count, object.size));
         sums.lock().add_all(&objects);
         if let Some(table) = &table {
-            table.add(partition, &rows(objects)).context("cannot save the counts")?;
+            table.add(partition, &rows(objects));
         }
         done()
     };
@@ -57,7 +62,7 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
         .context("cannot count the references")?;
     let mut sums = sums.into_inner();
     sums.name(sources);
-    table.map(table::Writer::finish).transpose()?;
+    let unwritten = uncreated.or(table.and_then(|table| table.finish().err()));
 
     let replay = |placements: placement::Placements| {
         let schedules = schedules(inputs.len(), &found, options);
@@ -65,7 +70,7 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
     };
     let placed = placements.map(replay).transpose()?;
     monitor.finish(Phase::Group);
-    Ok(Counts { summary, sources: sums, totals, found, placed })
+    Ok(Counts { summary, sources: sums, totals, found, placed, unwritten })
 }
 
 /// The objects of a partition as a table keeps them.

@@ -67,6 +67,8 @@ pub struct Report {
     pub errors: BTreeMap<&'static str, u64>,
     /// Manifests that could not be read: nothing of them is counted above.
     pub unreadable: Vec<Unreadable>,
+    /// Why there is no table of the counts, although one was asked for.
+    pub unwritten: Option<String>,
     pub advice: Vec<String>,
     /// Bytes that went through temporary files.
     pub spilled_bytes: u64,

@@ -89,6 +89,15 @@ impl Admitted {
         let points = admissions.split_off(budgets.len());
         Admitted { budgets: admissions, points }
     }
+
+    /// Bytes of the smallest cache that is known to give so many hits: the part of the order that
+    /// does, which is `prefix`, or one of the admissions. These may do with less, since they set
+    /// objects larger than the cache aside.
+    fn smallest(&self, prefix: &Option<Sums>, hits: u64) -> Option<u64> {
+        let all = self.budgets.iter().chain(&self.points).map(|admission| &admission.admitted);
+        let enough = all.filter(|sums| sums.hits >= hits).chain(prefix);
+        enough.map(|sums| narrow(sums.bytes)).min()
+    }
 }
 
 impl<'a> Curves<'a> {
@@ -192,7 +201,7 @@ impl<'a> Curves<'a> {
     fn equivalents(&self) -> Vec<Equivalent> {
         let equivalent = |(density, count): (&Admission, &Option<Sums>)| {
             let density_bytes = density.budget_bytes;
-            let count_bytes = narrow(count.as_ref()?.bytes);
+            let count_bytes = self.count.smallest(count, density.admitted.hits)?;
             // Beyond the smallest cache that reaches the ceiling, more says nothing.
             let all = u128::from(density_bytes) >= self.totals.recurring.bytes;
             // Of no bytes there are no multiples.
@@ -207,13 +216,16 @@ impl<'a> Curves<'a> {
     }
 
     fn targets(&self) -> Vec<Target> {
-        let bytes = |sums: &Option<Sums>| sums.as_ref().map(|sums| narrow(sums.bytes));
         let by_count = &self.same_by_count[self.density.budgets.len()..];
-        let line = |(nth, &hit_rate): (usize, &f64)| Target {
-            hit_rate,
-            count_bytes: bytes(&by_count[nth]),
-            density_bytes: bytes(&self.targets_by_density[nth]),
-            objective_bytes: self.targets_by_own.as_ref().and_then(|own| bytes(&own[nth])),
+        let own = self.own.as_ref().zip(self.targets_by_own.as_ref());
+        let line = |(nth, &hit_rate): (usize, &f64)| {
+            let hits = least_hits(hit_rate, self.totals.references);
+            Target {
+                hit_rate,
+                count_bytes: self.count.smallest(&by_count[nth], hits),
+                density_bytes: self.density.smallest(&self.targets_by_density[nth], hits),
+                objective_bytes: own.and_then(|(own, prefixes)| own.smallest(&prefixes[nth], hits)),
+            }
         };
         self.targets.iter().enumerate().map(line).collect()
     }

@@ -24,9 +24,9 @@ pub use report::*;
 
 /// Sizes the cache of a corpus.
 ///
-/// Fails when an input does not exist, when a saved table is damaged, when temporary files or the
-/// list of admitted objects cannot be written, and when interrupted
-/// ([`crate::monitor::Interrupted`]).
+/// Fails when an input does not exist, when a saved table is damaged, when temporary files cannot be
+/// written, and when interrupted ([`crate::monitor::Interrupted`]). That the list of admitted
+/// objects cannot be written is in the report.
 pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     let start = Instant::now();
     let Table { mut objects, sequence, probed, errors, unreadable, seconds } =
@@ -43,8 +43,10 @@ pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
         Trace::new(digests, &objects, sample)
     });
     let mut report = pool.install(|| answers::report(&objects, trace.as_ref(), options));
-    report.admission =
-        options.admission.as_ref().map(|list| admit::write(&objects, list, options)).transpose()?;
+    match options.admission.as_ref().map(|list| admit::write(&objects, list, options)).transpose() {
+        Ok(list) => report.admission = list,
+        Err(error) => report.unwritten = Some(format!("{error:#}")),
+    }
     report.probed_sizes = probed;
     report.errors = errors;
     report.unreadable = unreadable;

@@ -61,6 +61,8 @@ pub struct Report {
     /// Bad rows and bad locators by class.
     pub errors: BTreeMap<&'static str, u64>,
     pub unreadable: Vec<Unreadable>,
+    /// Why there is no list of admitted objects, although one was asked for.
+    pub unwritten: Option<String>,
     pub advice: Vec<String>,
     pub seconds: Seconds,
 }

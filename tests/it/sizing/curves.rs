@@ -112,18 +112,25 @@ fn assert_answers(r: &Report, objects: &[Object], whole: &Whole) {
     assert_eq!(r.knee_bytes, Some(recurring.iter().filter(dense).map(|of| of.1).sum()));
 
     assert_eq!(r.targets.len(), TARGETS.len());
+    // Of the sizes in the report, too, some may do: what is larger than they are is set aside.
+    let sizes = || r.budgets.iter().map(|line| line.budget).chain(r.curve.iter().map(|point| point.bytes));
+    let least = |order, hits| {
+        let admitted = sizes().map(|bytes| greedy(objects, order, bytes));
+        let enough = admitted.filter(|of| of.hits >= hits).map(|of| of.bytes);
+        enough.chain(smallest(objects, order, hits)).min()
+    };
     for (of, target) in r.targets.iter().zip(TARGETS) {
         let hits = (target * whole.references as f64).ceil() as u64;
         assert_eq!(of.hit_rate, target);
-        assert_eq!(of.count_bytes, smallest(objects, Order::Count, hits), "{of:?}");
-        assert_eq!(of.density_bytes, smallest(objects, Order::Density, hits), "{of:?}");
+        assert_eq!(of.count_bytes, least(Order::Count, hits), "{of:?}");
+        assert_eq!(of.density_bytes, least(Order::Density, hits), "{of:?}");
     }
     let budgets = r.budgets.iter().map(|line| line.budget);
     let equal: Vec<(u64, Option<u64>)> = budgets
         .filter(|budget| *budget < bytes)
         .map(|budget| (budget, greedy(objects, Order::Density, budget).hits))
         .filter(|(_, hits)| *hits > 0)
-        .map(|(budget, hits)| (budget, smallest(objects, Order::Count, hits)))
+        .map(|(budget, hits)| (budget, least(Order::Count, hits)))
         .collect();
     let found = r.equivalents.iter().map(|of| (of.density_bytes, Some(of.count_bytes)));
     assert_eq!(found.collect::<Vec<_>>(), equal);

@@ -43,6 +43,17 @@ fn of_no_bytes_and_of_fewer_than_any_object_nothing_is_admitted() {
 }
 
 #[test]
+fn an_object_larger_than_the_cache_does_not_make_the_other_order_look_bad() {
+    let huge = [(50, 1_000_000_000)].into_iter();
+    let corpus = corpus(&objects(&huge.chain((0..100).map(|_| (3, 1_000))).collect::<Vec<_>>()));
+    let report = size(&Options { targets: vec![0.057], ..options(&corpus) });
+    assert!(report.budgets.iter().all(|line| line.budget > 1_000_000), "{:?}", report.budgets);
+    let report = size(&Options { budgets: vec![10_000], targets: vec![0.057], ..options(&corpus) });
+    assert_eq!((report.equivalents[0].count_bytes, report.equivalents[0].times), (10_000, 1.0));
+    assert_eq!(report.targets[0].count_bytes, Some(10_000));
+}
+
+#[test]
 fn objects_without_bytes_are_hits_in_a_cache_of_none_and_nothing_is_a_multiple_of_it() {
     let corpus = corpus(&objects(&[(5, 0), (4, 0), (3, 1), (2, 300)]));
     let report = of_budgets(&corpus, &[0, 1]);

@@ -44,7 +44,7 @@ fn json_has_the_fields_of_the_report_and_is_the_same_in_a_report_file() {
         "objective cost_without_cache references objects singletons unique_bytes reference_bytes
          sized_share assumed_share probed_sizes ceiling byte_ceiling ceiling_bytes ceiling_objects
          order budgets curve
-         equivalents targets knee_bytes worthwhile_bytes break_even admission errors unreadable
+         equivalents targets knee_bytes worthwhile_bytes break_even admission errors unreadable unwritten
          advice seconds",
     );
     let budget = &value["budgets"][0];
@@ -95,6 +95,16 @@ fn a_plot_is_written_whole_and_replaces_nothing_but_a_plot() {
         assert_eq!(fs::read_to_string(corpus.path(name)).unwrap(), "<html>mine</html>");
     }
     command(&corpus, &["in", "--plot", "plot.png"]).assert().code(2).stderr(contains(".svg or .html"));
+}
+
+#[test]
+fn a_list_that_cannot_be_written_costs_neither_report_nor_plot() {
+    let corpus = generated();
+    let flags = ["in", "--budget", "40kB", "--admit-out", "/proc/list", "--json", "--plot", "plot.svg"];
+    let run = command(&corpus, &flags).assert().code(1).stderr(contains("error: writing /proc/list"));
+    let value: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
+    assert!(value["unwritten"].as_str().unwrap().contains("/proc/list"), "{value}");
+    assert!(value["admission"].is_null() && corpus.path("plot.svg").exists());
 }
 
 #[test]

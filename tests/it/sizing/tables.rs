@@ -26,6 +26,18 @@ fn saving(corpus: &Corpus, file: &str) -> Command {
 }
 
 #[test]
+fn counts_that_cannot_be_saved_are_told_all_the_same() {
+    let corpus = small();
+    let run = saving(&corpus, "/proc/counts").arg("--json").assert().code(1);
+    let output = run.stderr(contains("error: writing /proc/counts")).get_output().stdout.clone();
+    let value: serde_json::Value = serde_json::from_slice(&output).unwrap();
+    assert_eq!(value["references"], 8);
+    assert!(value["unwritten"].as_str().unwrap().contains("/proc/counts"), "{value}");
+    let run = saving(&corpus, "one").args(["--report", "one"]).assert().code(1).stdout("");
+    run.stderr(contains("--report and --save are both one"));
+}
+
+#[test]
 fn a_table_that_is_damaged_foreign_or_missing_is_named_and_the_way_to_one_told() {
     let corpus = small();
     let whole = fs::read(corpus.path("counts")).unwrap();
