@@ -40,7 +40,7 @@
 //! | [`publish`] | temporary file, then rename: the one place that does it |
 //! | [`monitor`] | what the library tells the outside while it works |
 //! | [`fault`] | why one reference has no bytes |
-//! | `threads` | several threads that share one piece of work |
+//! | `threads` | several threads that take pieces of work in turns |
 //!
 //! The binary (`src/cli`) turns flags into options and reports into text. Data flows one way,
 //! manifest → references → objects → plan → cache → shard, and a module uses only those further

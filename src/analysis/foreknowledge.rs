@@ -11,14 +11,13 @@ use super::trace::Trace;
 /// The bound on hits for each of `budgets`, bytes, in their order.
 ///
 /// An object larger than the budget is never served. O(R log R) for R references, in 16 bytes a
-/// reference. In a sample of the keys each interval stands for several, and hits are those of the
-/// sample; lengths among its references shrink as the trace does.
+/// reference. In a sample of the keys each interval stands for several, and so does each reference
+/// within one; hits are those of the sample.
 pub fn in_order(trace: &Trace, budgets: &[u64]) -> Vec<u64> {
     let mut intervals = intervals(trace);
     intervals.sort_unstable_by_key(Interval::area);
     let served = |&budget: &u64| {
-        let all = u128::from(budget) * trace.references.len() as u128;
-        let mut left = all / u128::from(trace.stands_for);
+        let mut left = u128::from(budget) * trace.references.len() as u128;
         let intervals = intervals.iter().filter(|interval| interval.size <= budget);
         let fits = |interval: &&Interval| {
             let rest = left.checked_sub(interval.area());
@@ -33,7 +32,7 @@ pub fn in_order(trace: &Trace, budgets: &[u64]) -> Vec<u64> {
 /// An object's stay between two references.
 struct Interval {
     size: u64,
-    /// From one place in the trace to the other.
+    /// References from one to the next, which counts.
     length: u64,
 }
 
@@ -44,14 +43,16 @@ impl Interval {
 }
 
 fn intervals(trace: &Trace) -> Vec<Interval> {
-    let Trace { references, sizes, .. } = trace;
+    let Trace { references, sizes, stands_for } = trace;
     // One more than the place of an object's last reference; 0 before the first.
     let mut last = vec![0; sizes.len()];
     let mut intervals = Vec::new();
     for (place, &object) in (1..).zip(references) {
         let last = &mut last[object as usize];
         if *last > 0 {
-            intervals.push(Interval { size: sizes[object as usize], length: place - *last });
+            // The end stands for itself: most of what it stands for lies elsewhere.
+            let length = (place - *last - 1) * stands_for + 1;
+            intervals.push(Interval { size: sizes[object as usize], length });
         }
         *last = place;
     }
@@ -280,6 +281,14 @@ mod tests {
             reached += u32::from(best == bound);
         }
         assert!(reached >= 100, "{reached} of 200");
+    }
+
+    #[test]
+    fn in_a_sample_a_reference_between_two_stands_for_several() {
+        // From one reference to the next are 1, and about 9.
+        let sample = |references: &[u32], sizes: &[u64]| Trace { stands_for: 8, ..whole(references, sizes) };
+        assert_eq!(in_order(&sample(&[0, 0], &[10]), &[9, 10]), [0, 1]);
+        assert_eq!(in_order(&sample(&[0, 1, 0], &[10, 1]), &[10, 29, 30]), [0, 0, 1]);
     }
 
     #[test]

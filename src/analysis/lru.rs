@@ -8,13 +8,6 @@
 use super::Class;
 use super::trace::Trace;
 
-/// References that were served from the cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hits {
-    pub hits: u64,
-    pub hit_bytes: u128,
-}
-
 /// The hits of each of `budgets`, bytes, in their order: exactly those of a cache that, after each
 /// miss, evicts until its bytes are within the budget.
 ///
@@ -24,13 +17,14 @@ pub struct Hits {
 /// Objects in the order of their last references are a stack; the cache holds the longest prefix
 /// that fits. So a reference is a hit if its object and all that were referenced since fit. In a
 /// sample of the keys each of those since stands for several (SHARDS, Waldspurger et al. 2015);
-/// hits are those of the sample. The trace must be countable.
-pub fn in_order(trace: &Trace, budgets: &[u64]) -> Vec<Hits> {
+/// hits are those of the sample, and of caches that hold fewer objects than that it tells little.
+/// The trace must be countable.
+pub fn in_order(trace: &Trace, budgets: &[u64]) -> Vec<u64> {
     let mut ascending = budgets.to_vec();
     ascending.sort_unstable();
     ascending.dedup();
     let groups = alike(&trace.sizes, &ascending);
-    let found: Vec<Hits> = groups.into_iter().flat_map(|group| pass(trace, group)).collect();
+    let found: Vec<u64> = groups.into_iter().flat_map(|group| pass(trace, group)).collect();
     let place = |budget| ascending.binary_search(budget).expect("it holds all budgets");
     budgets.iter().map(|budget| found[place(budget)]).collect()
 }
@@ -78,14 +72,14 @@ fn alike<'a>(sizes: &[u64], budgets: &'a [u64]) -> Vec<&'a [u64]> {
 }
 
 /// The hits of each of `budgets`, ascending; the same objects are too large for all of them.
-fn pass(trace: &Trace, budgets: &[u64]) -> Vec<Hits> {
+fn pass(trace: &Trace, budgets: &[u64]) -> Vec<u64> {
     let Trace { references, sizes, stands_for } = trace;
     let Some(&smallest) = budgets.first() else { return Vec::new() };
     // One more than the place of an object's last reference; 0 before the first.
     let mut last = vec![0; sizes.len()];
     let mut stack = Stack { tree: vec![0; references.len() + 1], bytes: 0 };
-    // What each budget serves and the one before does not.
-    let mut hits = vec![Hits::default(); budgets.len()];
+    // At first what each budget serves and the one before does not.
+    let mut hits = vec![0; budgets.len()];
     for (place, &object) in (1..).zip(references) {
         let object = object as usize;
         let size = sizes[object];
@@ -95,21 +89,17 @@ fn pass(trace: &Trace, budgets: &[u64]) -> Vec<Hits> {
         if last[object] > 0 {
             let distance = stack.above(last[object]) * stands_for + size;
             if let Some(hits) = hits.get_mut(budgets.partition_point(|&budget| budget < distance)) {
-                hits.hits += 1;
-                hits.hit_bytes += u128::from(size);
+                *hits += 1;
             }
             stack.remove(last[object], size);
         }
         stack.insert(place, size);
         last[object] = place;
     }
-    let mut served = Hits::default();
-    let sum = |more: Hits| {
-        served.hits += more.hits;
-        served.hit_bytes += more.hit_bytes;
-        served
-    };
-    hits.into_iter().map(sum).collect()
+    for nth in 1..hits.len() {
+        hits[nth] += hits[nth - 1];
+    }
+    hits
 }
 
 /// Bytes by the place of an object's last reference, as a Fenwick tree: the sums of runs of
@@ -156,13 +146,12 @@ mod tests {
     use super::*;
 
     /// The cache itself: objects, the one used last at the end.
-    fn simulated(trace: &[u32], sizes: &[u64], budget: u64) -> Hits {
-        let (mut cache, mut found): (Vec<u32>, _) = (Vec::new(), Hits::default());
+    fn simulated(trace: &[u32], sizes: &[u64], budget: u64) -> u64 {
+        let (mut cache, mut hits): (Vec<u32>, _) = (Vec::new(), 0);
         for &object in trace {
             let size = sizes[object as usize];
             if let Some(place) = cache.iter().position(|&cached| cached == object) {
-                found.hits += 1;
-                found.hit_bytes += u128::from(size);
+                hits += 1;
                 cache.remove(place);
             }
             if size <= budget {
@@ -172,7 +161,7 @@ mod tests {
                 cache.remove(0);
             }
         }
-        found
+        hits
     }
 
     #[test]
@@ -195,13 +184,13 @@ mod tests {
     #[test]
     fn an_object_larger_than_the_cache_disturbs_nothing() {
         let found = in_order(&whole(&[0, 1, 0, 1], &[10, 11]), &[9, 10, 20, 21]);
-        assert_eq!(found.iter().map(|found| found.hits).collect::<Vec<_>>(), [0, 1, 0, 2]);
+        assert_eq!(found, [0, 1, 0, 2]);
     }
 
     #[test]
     fn nothing_comes_of_nothing() {
-        assert_eq!(in_order(&whole(&[], &[]), &[0, 5]), [Hits::default(); 2]);
-        assert_eq!(in_order(&whole(&[0, 0], &[3]), &[]), []);
+        assert_eq!(in_order(&whole(&[], &[]), &[0, 5]), [0, 0]);
+        assert_eq!(in_order(&whole(&[0, 0], &[3]), &[]), [0u64; 0]);
         assert_eq!(in_random_order(&[], 7), 0.0);
     }
 
@@ -216,7 +205,7 @@ mod tests {
         let classes = summary.histogram();
         for (&budget, found) in budgets.iter().zip(in_order(&trace, &budgets)) {
             let expected = in_random_order(&classes, budget) / trace.references.len() as f64;
-            let found = found.hits as f64 / trace.references.len() as f64;
+            let found = found as f64 / trace.references.len() as f64;
             assert!((found - expected).abs() < 0.004, "{budget}: {found}, not {expected}");
         }
         assert_eq!(in_random_order(&classes, u64::MAX).round() as u64, summary.duplicates());

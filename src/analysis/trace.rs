@@ -6,7 +6,7 @@ use super::objects::Objects;
 use super::sampling::Share;
 
 /// All references to some objects, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The number of the object of each reference.
     pub references: Vec<u32>,
@@ -20,10 +20,15 @@ impl Trace {
     /// The trace of `digests`, which are the references, in order, to those objects of a table that
     /// are in `sample`. Objects of unknown size are left out: there is no telling what they take.
     pub fn new(digests: impl Iterator<Item = u64>, objects: &Objects, sample: Sample) -> Trace {
-        let (mut numbers, mut sizes) = (HashMap::new(), Vec::new());
-        for object in objects.iter().filter(|object| sample.keeps(object.digest)) {
-            let Some(size) = object.size else { continue };
-            numbers.insert(object.digest, sizes.len() as u32);
+        let known = || {
+            let sampled = objects.iter().filter(|object| sample.keeps(object.digest));
+            sampled.filter_map(|object| Some((object.digest, object.size?)))
+        };
+        // Counted first: a map that grows takes half as much again.
+        let count = known().count();
+        let (mut numbers, mut sizes) = (HashMap::with_capacity(count), Vec::with_capacity(count));
+        for (digest, size) in known() {
+            numbers.insert(digest, sizes.len() as u32);
             sizes.push(size);
         }
         let references = digests.filter_map(|digest| numbers.get(&digest).copied()).collect();
@@ -37,7 +42,7 @@ impl Trace {
     }
 
     /// References beyond the first to each object: the hits of a cache without bound.
-    pub fn recurring(&self) -> u64 {
+    pub fn duplicates(&self) -> u64 {
         (self.references.len() - self.sizes.len()) as u64
     }
 }

@@ -7,16 +7,13 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use onepull::analysis::sampling::Share;
 use onepull::commands::analyze::{self, Options, Placement, Timing};
-use onepull::commands::materialize::MaxErrors;
-use onepull::monitor::Monitor as _;
 
 use super::cache_folder::CacheFolder;
-use super::choices;
 use super::console::Console;
 use super::exit::{self, Exit};
 use super::render::analyze as text;
 use super::render::plot::{self, PlotFile};
-use super::shared::Shared;
+use super::shared::{CountErrors, Shared};
 use super::{machine, output};
 
 /// The command, as it is typed.
@@ -145,18 +142,8 @@ pub struct Flags {
     #[arg(long, help_heading = "Plot", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(plot::parse_file))]
     plot: Option<PlotFile>,
 
-    /// Errors to accept before the exit code is 3: a count, or a percentage of the references
-    ///
-    /// An error is a line that is no row, or a locator that cannot be understood: what it stands
-    /// for is missing from the numbers.
-    #[arg(
-        long,
-        help_heading = "Errors",
-        value_name = "N|P%",
-        default_value = "0",
-        value_parser = choices::parse_max_errors
-    )]
-    max_errors: MaxErrors,
+    #[command(flatten)]
+    errors: CountErrors,
 
     #[command(flatten)]
     shared: Shared,
@@ -167,28 +154,16 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     let (jobs, remark) = flags.shared.jobs(machine::raise_open_files());
     let options = flags.options(jobs)?;
     output::check_report_path(&flags.shared)?;
-    if let Some(plot) = &flags.plot {
-        output::check_path("--plot", &plot.path, &plot::KIND)?;
-    }
-    if let Some(file) = &flags.save {
-        output::check_file_path("--save", file, &output::TABLE)?;
-    }
-
     let plot = flags.plot.as_ref().map(|plot| &*plot.path);
+    output::check_path("--plot", plot, &plot::KIND)?;
+    output::check_file_path("--save", flags.save.as_deref(), &output::TABLE)?;
     output::check_apart(&[
         ("--report", flags.shared.report.as_deref()),
         ("--plot", plot),
         ("--save", flags.save.as_deref()),
     ])?;
 
-    let console = Console::open(&flags.shared)?;
-    if let Some(remark) = remark {
-        console.problem(&remark);
-    }
-    let report = analyze::run(&options, &console);
-    drop(console);
-
-    let report = report?;
+    let report = Console::watch(&flags.shared, remark, |console| analyze::run(&options, console))?;
     output::deliver(&flags.shared, &report, || {
         text::report(&report, flags.shared.detail(), output::columns())
     })?;
@@ -198,7 +173,7 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     if let Some(why) = report.unwritten {
         bail!(why);
     }
-    Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.max_errors))
+    Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.errors.max_errors))
 }
 
 impl Flags {
@@ -209,22 +184,17 @@ impl Flags {
             folder => folder?,
         };
         Ok(Options {
-            manifests: self.manifests.clone(),
-            root: self.root.clone(),
             sample: self.sample.map(|share| Share { seed: self.seed, ..share }),
             sources: self.by_source,
             workers: self.workers.clone(),
             tasks: self.tasks,
             placement: if self.simulate { Placement::Replayed } else { Placement::Assumed },
             content_sample: self.content_sample,
-            unsized_sample: 0,
             timing: if self.probe { Timing::Probed } else { Timing::Skipped },
             allow: self.allow.clone(),
             cache_dir,
             save: self.save.clone(),
-            ordered: 0,
-            jobs,
-            memory: self.shared.memory(),
+            ..Options::counting(&self.manifests, self.root.as_deref(), jobs, self.shared.memory())
         })
     }
 }

@@ -31,8 +31,19 @@ pub struct Console {
 }
 
 impl Console {
+    /// What `run` comes to, with `remark` said before and stderr given back after it.
+    pub fn watch<T>(
+        shared: &Shared,
+        remark: Option<String>,
+        run: impl FnOnce(&Console) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let console = Console::open(shared)?;
+        remark.iter().for_each(|remark| console.problem(remark));
+        run(&console)
+    }
+
     /// Takes over stderr until it is dropped, and the signals for good.
-    pub fn open(shared: &Shared) -> anyhow::Result<Console> {
+    fn open(shared: &Shared) -> anyhow::Result<Console> {
         let interrupted = Arc::new(AtomicBool::new(false));
         // A file too large is an error of the write, not the end of the process.
         flag::register(SIGXFSZ, Arc::default()).context("listening for signals")?;

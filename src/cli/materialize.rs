@@ -7,7 +7,6 @@ use onepull::commands::materialize::{
     self, CacheMode, Compression, Existing, Format, ImageTokens, MaxErrors, OnError, Options, Outcome,
     StopAfter,
 };
-use onepull::monitor::Monitor as _;
 
 use super::args::usage;
 use super::cache_folder::CacheFolder;
@@ -158,14 +157,7 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     let options = flags.options(jobs)?;
     output::check_report_path(&flags.shared)?;
 
-    let console = Console::open(&flags.shared)?;
-    if let Some(remark) = remark {
-        console.problem(&remark);
-    }
-    let outcome = materialize::run(&options, &console);
-    drop(console);
-
-    let outcome = outcome?;
+    let outcome = Console::watch(&flags.shared, remark, |console| materialize::run(&options, console))?;
     output::deliver(&flags.shared, &outcome, || {
         render::materialize::outcome(&outcome, options.output.as_deref(), flags.shared.detail())
     })?;

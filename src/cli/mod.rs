@@ -2,7 +2,7 @@
 //! says how it ended.
 //!
 //! A command has one file here, named as the command, that holds its flags and their conversion;
-//! [`args`] lists the commands, [`shared`] has the flags of all. Nothing below the library's
+//! [`args`] lists the commands, [`shared`] has the flags that they share. Nothing below the library's
 //! `commands` sees a flag, and nothing but this folder writes to the terminal.
 
 mod analyze;

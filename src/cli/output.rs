@@ -57,12 +57,13 @@ pub fn columns() -> usize {
 
 /// Fails now if the file of `--report` could not be written hours later.
 pub fn check_report_path(shared: &Shared) -> anyhow::Result<()> {
-    shared.report.as_deref().map_or(Ok(()), |file| check_path("--report", file, &REPORT))
+    check_path("--report", shared.report.as_deref(), &REPORT)
 }
 
-/// Fails now if a file that `flag` names could not be written hours later, or is there and is not
-/// one of `kind`.
-pub fn check_path(flag: &str, file: &Path, kind: &Kind) -> anyhow::Result<()> {
+/// Fails now if the file of `flag`, where that is given, could not be written hours later, or is
+/// there and is not one of `kind`.
+pub fn check_path(flag: &str, file: Option<&Path>, kind: &Kind) -> anyhow::Result<()> {
+    let Some(file) = file else { return Ok(()) };
     let folder = folder_of(file);
     ensure!(folder.is_dir(), "{flag} {}: there is no folder {}", file.display(), folder.display());
     ensure!(!file.is_dir(), "{flag} {}: it is a folder", file.display());
@@ -77,9 +78,11 @@ pub fn check_path(flag: &str, file: &Path, kind: &Kind) -> anyhow::Result<()> {
 }
 
 /// [`check_path`] for what is renamed into place, which would replace a device.
-pub fn check_file_path(flag: &str, file: &Path, kind: &Kind) -> anyhow::Result<()> {
-    let fits = !file.exists() || file.is_file() || file.is_dir();
-    ensure!(fits, "{flag} {}: it is no regular file", file.display());
+pub fn check_file_path(flag: &str, file: Option<&Path>, kind: &Kind) -> anyhow::Result<()> {
+    if let Some(file) = file {
+        let fits = !file.exists() || file.is_file() || file.is_dir();
+        ensure!(fits, "{flag} {}: it is no regular file", file.display());
+    }
     check_path(flag, file, kind)
 }
 
@@ -193,7 +196,9 @@ mod tests {
     fn a_table_replaces_nothing_but_a_table_or_an_empty_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("counts");
-        assert!(check_file_path("--save", &file, &TABLE).is_ok());
+        let check = |file: &Path| check_file_path("--save", Some(file), &TABLE);
+        assert!(check(&file).is_ok());
+        assert!(check_file_path("--save", None, &TABLE).is_ok());
         for (bytes, replaceable) in [
             (&b""[..], true),
             (b"onepull counts\0\x01 and more", true),
@@ -202,12 +207,11 @@ mod tests {
             (b"{\"references\": 1}", false),
         ] {
             fs::write(&file, bytes).unwrap();
-            assert_eq!(check_file_path("--save", &file, &TABLE).is_ok(), replaceable, "{bytes:?}");
+            assert_eq!(check(&file).is_ok(), replaceable, "{bytes:?}");
         }
-        let device = check_file_path("--save", Path::new("/dev/null"), &TABLE).unwrap_err().to_string();
+        let device = check(Path::new("/dev/null")).unwrap_err().to_string();
         assert_eq!(device, "--save /dev/null: it is no regular file");
-        let nowhere =
-            check_file_path("--save", Path::new("/nowhere/counts"), &TABLE).unwrap_err().to_string();
+        let nowhere = check(Path::new("/nowhere/counts")).unwrap_err().to_string();
         assert!(nowhere.contains("there is no folder /nowhere"), "{nowhere}");
     }
 }

@@ -1,8 +1,9 @@
-//! The flags that all commands share, and what they mean.
+//! The flags that commands share, and what they mean.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use onepull::commands::materialize::MaxErrors;
 
 use super::choices::{self, Progress};
 use super::{bytes, machine};
@@ -51,6 +52,23 @@ pub struct Shared {
     /// Print every problem, and a report in full
     #[arg(short, long)]
     verbose: bool,
+}
+
+/// The flag of commands that only count.
+#[derive(Clone, Debug, Args)]
+pub struct CountErrors {
+    /// Errors to accept before the exit code is 3: a count, or a percentage of the references
+    ///
+    /// An error is a line that is no row, or a locator that cannot be understood: what it stands
+    /// for is missing from the numbers.
+    #[arg(
+        long,
+        help_heading = "Errors",
+        value_name = "N|P%",
+        default_value = "0",
+        value_parser = choices::parse_max_errors
+    )]
+    pub max_errors: MaxErrors,
 }
 
 /// How much of what could be said is said.

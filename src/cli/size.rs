@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{ArgGroup, Args};
-use onepull::commands::materialize::MaxErrors;
 use onepull::commands::size::{self, Admission, Following, Options, Origin, Policy};
-use onepull::monitor::Monitor as _;
 
 use super::args::usage;
 use super::choices;
@@ -16,7 +14,7 @@ use super::exit::{self, Exit};
 use super::objective::ObjectiveFlags;
 use super::render::plot::{self, PlotFile};
 use super::render::size as text;
-use super::shared::Shared;
+use super::shared::{CountErrors, Shared};
 use super::{bytes, machine, output, quantity};
 
 /// The command, as it is typed.
@@ -149,18 +147,8 @@ pub struct Flags {
     )]
     policy: Policy,
 
-    /// Errors to accept before the exit code is 3: a count, or a percentage of the references
-    ///
-    /// An error is a line that is no row, or a locator that cannot be understood: what it stands
-    /// for is missing from the numbers.
-    #[arg(
-        long,
-        help_heading = "Errors",
-        value_name = "N|P%",
-        default_value = "0",
-        value_parser = choices::parse_max_errors
-    )]
-    max_errors: MaxErrors,
+    #[command(flatten)]
+    errors: CountErrors,
 
     #[command(flatten)]
     shared: Shared,
@@ -171,29 +159,16 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     let (jobs, remark) = flags.shared.jobs(machine::raise_open_files());
     let options = flags.options(jobs)?;
     output::check_report_path(&flags.shared)?;
-    if let Some(plot) = &flags.plot {
-        output::check_path("--plot", &plot.path, &plot::KIND)?;
-    }
-
-    if let Some(file) = &flags.admit_out {
-        output::check_file_path("--admit-out", file, &output::ADMISSION)?;
-    }
-
     let plot = flags.plot.as_ref().map(|plot| &*plot.path);
+    output::check_path("--plot", plot, &plot::KIND)?;
+    output::check_file_path("--admit-out", flags.admit_out.as_deref(), &output::ADMISSION)?;
     output::check_apart(&[
         ("--report", flags.shared.report.as_deref()),
         ("--plot", plot),
         ("--admit-out", flags.admit_out.as_deref()),
     ])?;
 
-    let console = Console::open(&flags.shared)?;
-    if let Some(remark) = remark {
-        console.problem(&remark);
-    }
-    let report = size::run(&options, &console);
-    drop(console);
-
-    let report = report?;
+    let report = Console::watch(&flags.shared, remark, |console| size::run(&options, console))?;
     output::deliver(&flags.shared, &report, || {
         text::report(&report, &options.objective, flags.shared.detail(), output::columns())
     })?;
@@ -203,7 +178,7 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     if let Some(why) = report.unwritten {
         bail!(why);
     }
-    Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.max_errors))
+    Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.errors.max_errors))
 }
 
 impl Flags {
@@ -226,9 +201,7 @@ impl Flags {
             memory: self.shared.memory(),
         })
     }
-}
 
-impl Flags {
     fn probe_sizes(&self) -> Result<usize, clap::Error> {
         match &self.from {
             Some(_) if self.probe_sizes > 0 => Err(usage(

@@ -4,7 +4,6 @@
 //! counts for nothing: the others are then read again, by a new collector, without it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
@@ -14,7 +13,7 @@ use crate::corpus::manifest::Manifest;
 use crate::corpus::read::{self, Outline, Piece, Readable};
 use crate::corpus::rows::{Columns, Rows};
 use crate::monitor::{Monitor, Phase};
-use crate::threads::on_threads;
+use crate::threads::in_turns;
 
 /// A manifest to read.
 #[derive(Clone, Copy)]
@@ -113,20 +112,15 @@ impl<'a, C: Collector> Pass<'a, C> {
             }
         }
         self.monitor.start(Phase::Scan, pieces.iter().map(|(_, _, bytes)| bytes).sum());
-        let next = AtomicUsize::new(0);
-        let worker = || -> anyhow::Result<()> {
+        in_turns(jobs.min(pieces.len()), pieces.len(), |turns| -> anyhow::Result<()> {
             let (mut worker, mut held) = (self.collector.worker(), None);
-            loop {
-                let nth = next.fetch_add(1, Ordering::Relaxed);
-                let Some((at, piece, bytes)) = pieces.get(nth) else { break };
-                // After an error the other threads need not begin another piece.
-                let stop = |_: &anyhow::Error| next.store(pieces.len(), Ordering::Relaxed);
-                self.piece(*at, (nth, *piece), &mut held, &mut worker).inspect_err(stop)?;
-                self.monitor.advance(Phase::Scan, *bytes, 0);
+            for nth in turns {
+                let (at, piece, bytes) = pieces[nth];
+                self.piece(at, (nth, piece), &mut held, &mut worker)?;
+                self.monitor.advance(Phase::Scan, bytes, 0);
             }
             self.collector.finish(worker)
-        };
-        on_threads(jobs.min(pieces.len()), worker).into_iter().collect::<anyhow::Result<()>>()?;
+        })?;
         self.monitor.finish(Phase::Scan);
         Ok(())
     }

@@ -59,7 +59,7 @@ pub struct Rows {
     pub bad: Vec<BadRow>,
 }
 
-/// Where rows stand in their manifest, for messages.
+/// Where rows stand in their manifest, for messages and for their order.
 #[derive(Clone, Debug)]
 pub enum Places {
     /// 1-based number of the first row; the others follow.

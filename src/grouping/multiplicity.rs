@@ -11,13 +11,13 @@ mod record;
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
 use super::room::{Bound, Room};
 use super::spill::Spill;
-use crate::threads::on_threads;
+use crate::threads::in_turns;
 use partition::Partition;
 use record::Record;
 pub use record::{Counted, Named, PARTITIONS, Packed};
@@ -105,22 +105,19 @@ impl Counter {
         join: impl Fn(&mut S, S),
     ) -> Result<(S, Totals), E> {
         let Counter { partitions, spill, room, framed } = self;
-        let next = AtomicUsize::new(0);
-        let worker = || -> Result<(S, u64), E> {
+        let parts = in_turns(jobs, PARTITIONS, |turns| -> Result<(S, u64), E> {
             let (mut sum, mut spellings) = (empty(), 0);
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(partition) = partitions.get(number) else { return Ok((sum, spellings)) };
-                let partition = std::mem::take(&mut *partition.lock());
+            for number in turns {
+                let partition = std::mem::take(&mut *partitions[number].lock());
                 room.give_back(partition.resident());
                 let partition = partition.load(&spill)?;
                 spellings += partition.spellings();
                 add(&mut sum, number, partition.objects().collect())?;
             }
-        };
+            Ok((sum, spellings))
+        })?;
         let (mut sum, mut spellings) = (empty(), 0);
-        for part in on_threads(jobs, worker) {
-            let (part, more) = part?;
+        for (part, more) in parts {
             join(&mut sum, part);
             spellings += more;
         }

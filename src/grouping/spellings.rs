@@ -12,13 +12,12 @@ mod shelf;
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
 use super::multiplicity::{Counter, Named};
 use super::room::Room;
-use crate::threads::on_threads;
+use crate::threads::in_turns;
 pub use batch::Batch;
 use shelf::{Shelf, Text};
 
@@ -94,11 +93,10 @@ impl Spellings {
         counter: &Counter,
         done: impl Fn() -> Result<(), E> + Sync,
     ) -> Result<(), E> {
-        let next = AtomicUsize::new(0);
-        let work = || -> Result<(), E> {
+        in_turns(jobs, SHELVES, |turns| -> Result<(), E> {
             let mut inserter = counter.inserter();
-            while let Some(shelf) = self.shelves.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let shelf = std::mem::take(&mut *shelf.lock());
+            for number in turns {
+                let shelf = std::mem::take(&mut *self.shelves[number].lock());
                 self.room.give_back(shelf.resident());
                 for (named, count) in shelf.passed() {
                     inserter.add(&named, count)?;
@@ -106,8 +104,8 @@ impl Spellings {
                 done()?;
             }
             Ok(inserter.finish()?)
-        };
-        on_threads(jobs, work).into_iter().collect()
+        })?;
+        Ok(())
     }
 
     /// Locks a shelf and asks for the memory that looking up `texts` takes.

@@ -150,10 +150,7 @@ fn concurrency_lines(
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::super::found::Found;
-    use super::super::options::{Placement, Timing};
     use super::super::sources::SourceSums;
     use super::*;
     use crate::commands::tally::Tally;
@@ -162,22 +159,11 @@ mod tests {
 
     fn options(sample: Option<f64>) -> Options {
         Options {
-            manifests: Vec::new(),
-            root: None,
             sample: sample.map(|share| Share { share, seed: 5 }),
             sources: 10,
             workers: vec![1, 2, 100],
             tasks: Some(10),
-            placement: Placement::Assumed,
-            content_sample: 0,
-            unsized_sample: 0,
-            timing: Timing::Skipped,
-            allow: Vec::new(),
-            cache_dir: PathBuf::new(),
-            save: None,
-            ordered: 0,
-            jobs: 1,
-            memory: 1 << 30,
+            ..Options::counting(&[], None, 1, 1 << 30)
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The digests of all references are kept while there are few enough of them; beyond that those of
 //! every second object, of every fourth, and so on. How far that goes depends on the manifests
-//! alone, not on threads.
+//! alone, not on threads. An object with more references than are kept is in no such sample.
 
 use std::collections::BTreeMap;
 
@@ -41,10 +41,11 @@ impl Sequence {
     /// sample, in any order. Leaves `references` empty.
     pub fn add(&self, place: Place, references: &mut Vec<(u32, u64)>) {
         references.sort_unstable_by_key(|(row, _)| *row);
+        // Of just the length that is needed, or nearly: samples rarely shrink.
+        let mut stretch: Vec<u64> = references.drain(..).map(|(_, digest)| digest).collect();
         let mut state = self.state.lock();
         let sample = state.sample;
-        let digests = references.drain(..).map(|(_, digest)| digest);
-        let stretch: Vec<u64> = digests.filter(|digest| sample.keeps(*digest)).collect();
+        stretch.retain(|digest| sample.keeps(*digest));
         if stretch.is_empty() {
             return;
         }

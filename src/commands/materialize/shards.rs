@@ -1,7 +1,5 @@
 //! Writes all pending shards, several at a time.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use parking_lot::Mutex;
 
 use super::Prepared;
@@ -11,7 +9,7 @@ use super::options::Options;
 use super::output::Output;
 use super::write::{Job, Unwritten, Written};
 use crate::monitor::Phase;
-use crate::threads::on_threads;
+use crate::threads::in_turns;
 
 /// One result for each input that was pending; an error is that of its manifest.
 pub type AllWritten = Vec<(usize, Result<Written, anyhow::Error>)>;
@@ -28,10 +26,10 @@ pub fn write_all(
     let pending = prepared.pending();
     let rows = pending.iter().filter_map(|&at| prepared.scanned.tallies[at].as_ref()).map(|tally| tally.rows);
     monitor.start(Phase::Write, rows.sum());
-    let next = AtomicUsize::new(0);
     let results: Mutex<AllWritten> = Mutex::default();
-    let worker = || -> anyhow::Result<()> {
-        while let Some(&at) = pending.get(next.fetch_add(1, Ordering::Relaxed)) {
+    in_turns(budget.writers, pending.len(), |turns| -> anyhow::Result<()> {
+        for nth in turns {
+            let at = pending[nth];
             let tally = prepared.scanned.tallies[at].as_ref().expect("only what was scanned is pending");
             let fingerprint = &prepared.fingerprints[at];
             let shard_bytes = budget.shard_bytes;
@@ -42,17 +40,12 @@ pub fn write_all(
                     monitor.problem(&format!("{error:#}"));
                     Err(error)
                 }
-                Err(Unwritten::Run(error)) => {
-                    // The other writers need not begin another shard.
-                    next.store(pending.len(), Ordering::Relaxed);
-                    return Err(error);
-                }
+                Err(Unwritten::Run(error)) => return Err(error),
             };
             results.lock().push((at, result));
         }
         Ok(())
-    };
-    on_threads(budget.writers, worker).into_iter().collect::<anyhow::Result<()>>()?;
+    })?;
     monitor.finish(Phase::Write);
     let mut results = results.into_inner();
     results.sort_by_key(|(at, _)| *at);

@@ -27,7 +27,7 @@ pub fn compete(
     trace: Option<&Trace>,
     budgets: &[u64],
 ) -> (Vec<Competing>, Order) {
-    let follows = |trace: &&Trace| trace.recurring() > 0 && trace.is_countable();
+    let follows = |trace: &&Trace| trace.duplicates() > 0 && trace.is_countable();
     match trace.filter(follows) {
         Some(trace) => {
             let order = Order {
@@ -49,13 +49,11 @@ pub fn compete(
 /// A sample tells which share of the hits of an unbounded cache remains: how many these are is
 /// known. For that the objects that the sample has by chance matter less.
 fn in_order(trace: &Trace, totals: &Totals, budgets: &[u64]) -> Vec<Competing> {
-    let all = totals.recurring.hits as f64 / trace.recurring() as f64;
+    let all = totals.recurring.hits as f64 / trace.duplicates() as f64;
     let (lru, bound) =
         rayon::join(|| lru::in_order(trace, budgets), || foreknowledge::in_order(trace, budgets));
-    let hits = |(lru, bound): (lru::Hits, u64)| Competing {
-        lru: lru.hits.min(bound) as f64 * all,
-        bound: bound as f64 * all,
-    };
+    let hits =
+        |(lru, bound): (u64, u64)| Competing { lru: lru.min(bound) as f64 * all, bound: bound as f64 * all };
     lru.into_iter().zip(bound).map(hits).collect()
 }
 
@@ -146,9 +144,25 @@ mod tests {
     }
 
     #[test]
+    fn no_sample_tells_of_a_bound_that_a_policy_passes() {
+        let (table, order) = clustered(40_000);
+        let budgets = [700, 1_500, 4_000];
+        let of = |halvings: u32| {
+            let sample = (0..halvings).fold(Sample::default(), |sample, _| sample.halved());
+            let digests = order.iter().copied().filter(|digest| sample.keeps(*digest));
+            rates(&table, Some(&Trace::new(digests, &table, sample)), &budgets).0
+        };
+        // Most objects come again before any other one of the sample does.
+        for (sampled, whole) in of(7).iter().zip(of(0)) {
+            assert!(sampled.bound > whole.bound - 0.02 * 80_000.0, "{sampled:?} {whole:?}");
+        }
+    }
+
+    #[test]
     fn a_trace_in_which_nothing_recurs_is_not_followed() {
         let (table, _) = clustered(10);
-        let (_, order) = rates(&table, Some(&Trace::default()), &[100]);
+        let trace = Trace::new(std::iter::empty(), &Objects::default(), Sample::default());
+        let (_, order) = rates(&table, Some(&trace), &[100]);
         assert_eq!(order.of, OrderKind::Random);
     }
 }

@@ -1,7 +1,7 @@
 //! Counting by text against the naive model: whatever is forgotten in between, nothing is lost.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::super::samples::{Model, Reference, references};
 use super::*;

@@ -3,13 +3,13 @@
 use std::fs;
 
 use onepull::commands::materialize::{Existing, Options, Outcome, run};
-use onepull::monitor::{Monitor, Phase};
-use parking_lot::Mutex;
+use onepull::monitor::Phase;
 
 use super::bed::{Bed, Object};
 use crate::support::files;
 use crate::support::meddler::Meddler;
 use crate::support::run::{assert_laws, dry_run};
+use crate::support::told::Told;
 
 #[test]
 fn from_a_warm_cache_only_what_was_left_out_is_read() {
@@ -57,22 +57,6 @@ fn a_run_that_goes_on_reads_for_the_missing_shard_alone() {
         bed.objects.iter().filter(|object| !of_the_shard(object)).count() as u64
     );
     assert_eq!(files::shards(&bed.corpus.path("out")), whole);
-}
-
-/// Remembers what it is told.
-#[derive(Default)]
-struct Told(Mutex<Vec<String>>);
-
-impl Monitor for Told {
-    fn start(&self, _: Phase, _: u64) {}
-    fn advance(&self, _: Phase, _: u64, _: u64) {}
-    fn finish(&self, _: Phase) {}
-    fn problem(&self, message: &str) {
-        self.0.lock().push(message.to_owned());
-    }
-    fn interrupted(&self) -> bool {
-        false
-    }
 }
 
 #[test]

@@ -14,33 +14,19 @@ mod payloads;
 mod replay;
 mod sampling;
 
-use std::sync::Mutex;
-
-use onepull::commands::analyze::{Options, Placement, Report, Timing, run};
-use onepull::monitor::{Monitor, Phase};
+use onepull::commands::analyze::{Options, Report, run};
 use serde_json::Value;
 
 use super::support::corpus::Corpus;
+use super::support::told::Told;
 
 /// The defaults of the command line, with two jobs, over all manifests of the corpus.
 fn options(corpus: &Corpus) -> Options {
     Options {
-        manifests: vec![corpus.path("in")],
-        root: None,
-        sample: None,
         sources: 10,
         workers: vec![1, 4, 16, 64, 256],
-        tasks: None,
-        placement: Placement::Assumed,
-        content_sample: 0,
-        unsized_sample: 0,
-        timing: Timing::Skipped,
-        allow: Vec::new(),
         cache_dir: corpus.path("cache"),
-        save: None,
-        ordered: 0,
-        jobs: 2,
-        memory: 1 << 30,
+        ..Options::counting(&[corpus.path("in")], None, 2, 1 << 30)
     }
 }
 
@@ -56,7 +42,7 @@ fn analyze_told(options: &Options) -> (Report, Vec<String>) {
     let told = Told::default();
     let report = run(options, &told).unwrap();
     assert_identities(&report);
-    let mut problems = told.0.into_inner().unwrap();
+    let mut problems = told.0.into_inner();
     problems.sort();
     (report, problems)
 }
@@ -96,21 +82,5 @@ fn lasting(report: &Report) -> Value {
 fn assert_same(one: &Value, other: &Value, what: &str) {
     for (name, value) in one.as_object().unwrap() {
         assert_eq!(value, &other[name], "{what}: {name}");
-    }
-}
-
-/// Remembers problems.
-#[derive(Default)]
-struct Told(Mutex<Vec<String>>);
-
-impl Monitor for Told {
-    fn start(&self, _: Phase, _: u64) {}
-    fn advance(&self, _: Phase, _: u64, _: u64) {}
-    fn finish(&self, _: Phase) {}
-    fn problem(&self, message: &str) {
-        self.0.lock().unwrap().push(message.to_owned());
-    }
-    fn interrupted(&self) -> bool {
-        false
     }
 }

@@ -6,7 +6,7 @@ use onepull::commands::size::{Following, Options, OrderKind, Report};
 use super::model::{Object, locator, random_objects};
 use super::{Origin, assert_near, command, options, save, size, stdout};
 use crate::support::corpus::Corpus;
-use crate::support::manifests::Row;
+use crate::support::manifests::{self, Row};
 use crate::support::random::Random;
 
 /// The numbers of the objects, with each multiplicity kept: one after the other, then moved by at
@@ -107,6 +107,24 @@ fn lru_and_the_bound_are_those_of_a_cache_that_follows_the_manifests_at_any_jobs
             let hits = lru(&objects, &references, point.bytes) as f64;
             assert_near(point.lru, hits / references.len() as f64, "curve");
         }
+    }
+}
+
+#[test]
+fn a_manifest_that_fails_midway_leaves_nothing_in_the_order() {
+    let mut random = Random::new(36);
+    let objects = random_objects(&mut random, 200);
+    let references = references(&mut random, &objects);
+    let corpus = written(&objects, &references);
+    let rows: Vec<Row> =
+        (0..9_000).map(|nth| Row::image("s", nth, locator(nth as usize % 9, objects[0]))).collect();
+    let cut = &manifests::gzip(manifests::jsonl(&rows).as_bytes());
+    corpus.manifest("a/1.jsonl.gz", &cut[..cut.len() - 9]);
+    for jobs in [1, 4] {
+        let report = size(&Options { budgets: BUDGETS.to_vec(), jobs, ..options(&corpus) });
+        assert_eq!(report.unreadable.len(), 1, "{:?}", report.unreadable);
+        assert_eq!(report.references, references.len() as u64);
+        assert_as_simulated(&report, &objects, &references);
     }
 }
 

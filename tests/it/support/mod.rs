@@ -8,3 +8,4 @@ pub mod random;
 pub mod recording;
 pub mod run;
 pub mod shards;
+pub mod told;
