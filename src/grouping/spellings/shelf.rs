@@ -75,11 +75,7 @@ impl Shelf {
 
     /// All references that are not passed on yet, in the order in which their texts came first.
     pub fn passed(&self) -> impl Iterator<Item = Passed> + '_ {
-        // By way of a list, so that the meanings are read one after the other.
-        let mut slots = vec![Slot::default(); self.meanings.len()];
-        let counted = |slot: &Slot| slot.count() > 0;
-        self.slots.iter().filter(|slot| counted(slot)).for_each(|slot| slots[slot.meaning()] = *slot);
-        slots.into_iter().filter(counted).map(|slot| self.passed_by(slot))
+        self.in_order().into_iter().filter(|slot| slot.count() > 0).map(|slot| self.passed_by(slot))
     }
 
     /// Whether `most` slots are about to be too few.
@@ -87,23 +83,41 @@ impl Shelf {
         needed(self.meanings.len()) + most / 16 >= most
     }
 
-    /// Passes all references on and forgets the texts that came once since it forgot last: those
-    /// that came again are likely to come again. If these are most of the texts, it forgets all.
+    /// Forgets a third of the texts or more, those with the fewest references, and passes these on.
+    /// The others keep theirs: what came often is likely to come again.
     pub fn forget(&mut self, passed: &mut Vec<Passed>) {
-        passed.extend(self.passed());
-        let repeated = self.slots.iter().filter(|slot| slot.count() > 1);
-        let mut kept: Vec<(Slot, Packed)> =
-            repeated.map(|slot| (*slot, self.meanings[slot.meaning()])).collect();
-        if kept.len() > self.meanings.len() / 2 {
-            kept.clear();
-        }
+        let slots = self.in_order();
+        let class = |slot: &Slot| slot.count().min(MANY) as usize;
+        let mut texts = [0; MANY as usize + 1];
+        slots.iter().for_each(|slot| texts[class(slot)] += 1);
+        let mut forgotten = 0;
+        let few = texts.iter().position(|texts| {
+            forgotten += texts;
+            forgotten > slots.len() / 3
+        });
         self.slots.fill(Slot::default());
-        self.meanings.clear();
-        for (slot, meaning) in kept {
-            let (Ok(at) | Err(at)) = self.find(slot.text());
-            self.slots[at] = slot.kept(self.meanings.len());
-            self.meanings.push(meaning);
+        let mut kept = 0;
+        for slot in slots {
+            if Some(class(&slot)) > few {
+                // In order, so none is overwritten that is still to be moved.
+                self.meanings[kept] = self.meanings[slot.meaning()];
+                let (Ok(at) | Err(at)) = self.find(slot.text());
+                self.slots[at] = slot.renumbered(kept);
+                kept += 1;
+            } else if slot.count() > 0 {
+                passed.push(self.passed_by(slot));
+            }
         }
+        self.meanings.truncate(kept);
+    }
+
+    /// The texts in the order in which they came first, so that their meanings are read one after
+    /// the other.
+    fn in_order(&self) -> Vec<Slot> {
+        let mut slots = vec![Slot::default(); self.meanings.len()];
+        let taken = self.slots.iter().filter(|slot| !slot.is_free());
+        taken.for_each(|slot| slots[slot.meaning()] = *slot);
+        slots
     }
 
     fn passed_by(&self, slot: Slot) -> Passed {
@@ -171,6 +185,9 @@ const FEWEST: usize = 64;
 /// Slots from which on a shelf doubles. Below it grows faster, since every growth moves all texts.
 const LARGE: usize = 1 << 16;
 
+/// References from which on texts are not told apart when some are to be forgotten.
+const MANY: u64 = 255;
+
 /// From the lowest bit: the text, its references that are not passed on yet, whether they want one
 /// page, whether the text is to be read again, and the number of the meaning; all zero where there
 /// is no text. A slot never lies across two lines of a cache.
@@ -188,6 +205,7 @@ const ONE: u128 = 1 << TEXT_BITS;
 const COUNT: u128 = ((1 << COUNT_BITS) - 1) << TEXT_BITS;
 const FRAMED: u128 = 1 << (TEXT_BITS + COUNT_BITS);
 const AGAIN: u128 = FRAMED << 1;
+const ONE_MEANING: u128 = 1 << MEANING_SHIFT;
 
 impl Slot {
     /// A text that came once.
@@ -197,9 +215,9 @@ impl Slot {
         Slot(text.0 | ONE | framed | again | (number as u128) << MEANING_SHIFT)
     }
 
-    /// The same text without references, whose meaning has another number.
-    fn kept(self, meaning: usize) -> Slot {
-        Slot(self.0 & (TEXT | FRAMED | AGAIN) | (meaning as u128) << MEANING_SHIFT)
+    /// The same text, whose meaning has another number.
+    fn renumbered(self, meaning: usize) -> Slot {
+        Slot(self.0 & (ONE_MEANING - 1) | (meaning as u128) << MEANING_SHIFT)
     }
 
     fn is_free(self) -> bool {

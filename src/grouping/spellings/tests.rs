@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::super::samples::{Model, Reference, references};
+use super::shelf::{Shelf, Text};
 use super::*;
 
 /// Texts that are looked up together.
@@ -149,4 +150,29 @@ fn an_error_ends_the_draining() {
     let fail = || Err(io::Error::other("enough"));
     let error = Spellings::new(room).drain(2, &counter, fail).unwrap_err();
     assert_eq!(error.to_string(), "enough");
+}
+
+#[test]
+fn texts_that_came_least_are_forgotten_and_the_others_keep_their_references() {
+    let reference = |nth: usize| Reference { object: nth as u64 % 100, spelling: 0 };
+    let texts: Vec<Text> =
+        (0..100).chain(0..30).chain(0..30).map(|n| Text::new(reference(n).hash())).collect();
+    let (mut shelf, mut passed) = (Shelf::default(), Vec::new());
+    let count = |shelf: &mut Shelf, passed: &mut Vec<Passed>| {
+        let mut reads = 0;
+        shelf.expect(&texts, 0);
+        let read = |nth: usize| {
+            reads += 1;
+            Some(Meaning { named: reference(nth).named(), again: false })
+        };
+        assert_eq!(shelf.count(&texts, read, passed), texts.len() as u64);
+        reads
+    };
+    assert_eq!(count(&mut shelf, &mut passed), 100);
+    shelf.forget(&mut passed);
+    assert_eq!(passed.iter().map(|(_, count)| count).collect::<Vec<_>>(), [&1; 70]);
+    assert_eq!(count(&mut shelf, &mut passed), 70);
+    assert_eq!(passed.len(), 70);
+    assert_eq!(shelf.passed().filter(|(_, count)| *count == 6).count(), 30);
+    assert_eq!(shelf.passed().filter(|(_, count)| *count == 1).count(), 70);
 }
