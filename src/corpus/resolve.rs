@@ -31,15 +31,16 @@ impl Base {
     }
 
     /// Writes the canonical bytes of the object that `locator` means into `canonical`, which is
-    /// cleared first. Remote objects have some, too: see [`key::is_remote`].
+    /// cleared first, and returns where the path ends in them. Remote objects have some, too: see
+    /// [`key::is_remote`].
     ///
     /// Fails with [`Class::BadLocator`] where the path can name nothing.
-    pub fn resolve(&self, locator: &Locator, canonical: &mut Vec<u8>) -> Result<(), Fault> {
+    pub fn resolve(&self, locator: &Locator, canonical: &mut Vec<u8>) -> Result<usize, Fault> {
         canonical.clear();
         let path = locator.path.as_ref();
         if is_clean(path.as_bytes()) {
             key::canonical(path.as_bytes(), &locator.target, canonical);
-            return Ok(());
+            return Ok(path.len());
         }
         if path.as_bytes().contains(&0) {
             return Err(Fault::new(Class::BadLocator, "path holds a NUL character"));
@@ -51,8 +52,9 @@ impl Base {
             }
             Some(url) => remote::canonical(url, canonical)?,
         }
+        let end = canonical.len();
         key::end(&locator.target, canonical);
-        Ok(())
+        Ok(end)
     }
 
     /// The absolute form of `path`: one slash between components, no `.`, no leading `..`.
@@ -172,7 +174,8 @@ mod tests {
         let base = Base { folder: PathBuf::from(base) };
         let locator = Locator::parse(text).unwrap().unwrap();
         let mut canonical = Vec::new();
-        base.resolve(&locator, &mut canonical)?;
+        let end = base.resolve(&locator, &mut canonical)?;
+        assert_eq!(end, key::path_end(&canonical));
         Ok(key::decode(&canonical))
     }
 
@@ -203,7 +206,7 @@ mod tests {
             let base = Base { folder: PathBuf::from("/c") };
             let locator = Locator { path: path.into(), target: Target::Whole, frame: None };
             let mut canonical = Vec::new();
-            base.resolve(&locator, &mut canonical).map(|()| canonical)
+            base.resolve(&locator, &mut canonical).map(|_| canonical)
         };
         for path in ["foo://bar", "s3://b/k", "HTTPS://h/x.jpg", "C://x"] {
             assert!(key::is_remote(&resolve(path).unwrap()), "{path}");

@@ -21,11 +21,11 @@ impl<'a> Namer<'a> {
     #[inline]
     pub fn read(&mut self, text: &str, spelling: u128, base: &Base) -> Result<Option<Named>, Fault> {
         let Some(locator) = Locator::parse(text)? else { return Ok(None) };
-        base.resolve(&locator, &mut self.canonical)?;
+        let path_end = base.resolve(&locator, &mut self.canonical)?;
         Ok(Some(Named {
             digest: key::digest(&self.canonical),
-            source: self.sources.number(key::prefix(&self.canonical)),
-            size: key::size(&self.canonical),
+            source: self.sources.number(key::prefix(&self.canonical[..path_end])),
+            size: locator.target.size(),
             spelling: spelling as u64,
             framed: locator.frame.is_some(),
         }))

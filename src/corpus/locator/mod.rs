@@ -30,6 +30,16 @@ pub enum Target {
     Range { offset: u64, size: u64 },
 }
 
+impl Target {
+    /// Bytes of the payload, where the locator says it.
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Target::Range { size, .. } => Some(*size),
+            Target::Whole | Target::Member(_) => None,
+        }
+    }
+}
+
 /// A resolved place that payloads are read from: an absolute path of this machine.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourcePath(PathBuf);

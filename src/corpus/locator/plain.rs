@@ -114,7 +114,7 @@ impl<'a> Rest<'a> {
     }
 
     /// Takes `expected` if it comes next. Its length is known, so that this is one comparison.
-    #[inline]
+    #[inline(always)]
     fn take<const N: usize>(&mut self, expected: &[u8; N]) -> bool {
         let is_next = self.bytes().first_chunk() == Some(expected);
         self.at += if is_next { N } else { 0 };
@@ -122,7 +122,7 @@ impl<'a> Rest<'a> {
     }
 
     /// A string without escapes, or null.
-    #[inline]
+    #[inline(always)]
     fn string(&mut self) -> Option<Option<&'a str>> {
         self.skip_blanks();
         if let Some(null) = self.null() {
@@ -136,16 +136,16 @@ impl<'a> Rest<'a> {
     }
 
     /// A whole number, or null.
-    #[inline]
+    #[inline(always)]
     fn natural(&mut self) -> Option<Option<u64>> {
         self.skip_blanks();
-        let (mut value, mut digits) = (0u64, 0);
-        for byte in self.bytes() {
-            if !byte.is_ascii_digit() {
-                break;
+        let (mut value, mut digits) = self.bytes().first_chunk().map_or((0, 0), |word| leading_digits(*word));
+        // More than the first word tells, or too little left for a word.
+        if digits == 0 || digits == 8 {
+            for byte in self.bytes()[digits..].iter().take_while(|byte| byte.is_ascii_digit()) {
+                value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+                digits += 1;
             }
-            value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
-            digits += 1;
         }
         let leading_zero = digits > 1 && self.bytes()[0] == b'0';
         match digits {
@@ -163,15 +163,16 @@ impl<'a> Rest<'a> {
     }
 }
 
+const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
+
 /// Where the quote is that ends a string; `None` when something comes first that makes the string
 /// not plain: an escape, or a control character.
 ///
 /// Eight bytes at a time: a byte of a word is zero where `(word - 0x01..) & !word & 0x80..` has its
 /// bit set. Bytes above the first such one may be marked wrongly, so only the first counts.
-#[inline]
+#[inline(always)]
 fn end_of_string(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
-    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
     let (words, tail) = bytes.as_chunks::<8>();
     for (nth, word) in words.iter().enumerate() {
@@ -187,6 +188,23 @@ fn end_of_string(bytes: &[u8]) -> Option<usize> {
     }
     let at = tail.iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20)?;
     (tail[at] == b'"').then_some(words.len() * 8 + at)
+}
+
+/// What the digits mean that a word starts with, and how many they are.
+///
+/// A byte that is no digit is marked by its highest bit; bytes above the first such one may be
+/// marked wrongly, so only the first counts. The digits move to the end of the word, behind zeros,
+/// and neighbours are joined: to pairs, then to fours, then to all eight. No step depends on how
+/// many they are, which a processor cannot foresee.
+#[inline(always)]
+fn leading_digits(word: [u8; 8]) -> (u64, usize) {
+    let values = u64::from_le_bytes(word) ^ (ONES * u64::from(b'0'));
+    let others = (values.wrapping_add(ONES * (0x80 - 10)) | values) & HIGHS;
+    let digits = others.trailing_zeros() / 8;
+    let ones = values.checked_shl(64 - 8 * digits).unwrap_or(0);
+    let pairs = ones.wrapping_mul(10 << 8 | 1) >> 8 & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_ffff_0000_ffff;
+    (fours.wrapping_mul(10_000 << 32 | 1) >> 32, digits as usize)
 }
 
 #[cfg(test)]
@@ -253,6 +271,17 @@ mod tests {
                 assert_eq!(end_of_string(&bytes), ends.then_some(length), "{length} {odd}");
             }
             assert_eq!(end_of_string(&vec![0xff; length]), None);
+        }
+    }
+
+    #[test]
+    fn digits_are_counted_and_read_up_to_the_first_byte_that_is_none() {
+        for digits in ["", "0", "7", "42", "1234567", "99999999", "00000001", "10203040"] {
+            for rest in ["/", ":", ",\"b", "}90", " 12345678", "\u{80}1", "\u{ff}", "\0"] {
+                let text = format!("{digits}{rest}0000000");
+                let word = text.as_bytes()[..8].try_into().unwrap();
+                assert_eq!(leading_digits(word), (digits.parse().unwrap_or(0), digits.len()), "{text}");
+            }
         }
     }
 
