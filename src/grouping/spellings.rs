@@ -27,7 +27,7 @@ use shelf::{Shelf, Text};
 pub const SHELVES: usize = 64;
 
 /// Bytes that a counter is left where there is as much.
-const COUNTER: usize = 64 << 20;
+const COUNTER: usize = 24 << 20;
 
 /// All texts.
 pub struct Spellings {
@@ -49,12 +49,12 @@ pub struct Meaning {
 pub type Passed = (Named, u64);
 
 impl Spellings {
-    /// Takes three quarters of `room` at most, since what passes through needs less than what
-    /// stays, but leaves the counter what its partitions need to collect anything.
+    /// Takes seven eighths of `room` at most, since what passes through needs less than what stays,
+    /// but leaves the counter what its partitions need to collect anything.
     pub fn new(room: Arc<Room>) -> Spellings {
         let shelves = (0..SHELVES).map(|_| Mutex::default()).collect();
         let budget = room.budget();
-        let bytes = (budget / 4 * 3).min(budget.saturating_sub(COUNTER)).max(budget / 4);
+        let bytes = (budget / 8 * 7).min(budget.saturating_sub(COUNTER)).max(budget / 4);
         Spellings { shelves, most: shelf::slots_within(bytes / SHELVES), room }
     }
 

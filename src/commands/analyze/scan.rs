@@ -76,7 +76,7 @@ pub fn scan<'a>(
     scan::scan(&manifests, threads(options.memory, options.jobs), monitor, counting)
 }
 
-/// What a thread needs to decode pages, bytes; at most a quarter of the memory in all.
+/// What a thread needs to decode pages, bytes; at most half of the memory in all.
 const DECODING: u64 = 48 << 20;
 
 /// With less memory for each, threads hold more than they all may: decoded pages of some tens of
@@ -99,12 +99,11 @@ impl<'a> Counting<'a> {
         monitor: &'a dyn Monitor,
         reading: usize,
     ) -> Counting<'a> {
-        let decoding = (DECODING * threads(options.memory, options.jobs) as u64).min(options.memory / 4);
+        let decoding = (DECODING * threads(options.memory, options.jobs) as u64).min(options.memory / 2);
         let sequence = (options.ordered * size_of::<u64>()) as u64;
-        // Of the rest five eighths are for tables: as much again is taken for a moment while they
-        // grow and move out.
-        let tables = options.memory.saturating_sub(decoding + sequence) / 8 * 5;
-        let room = Arc::new(Room::new(tables));
+        // Of the rest seven eighths are for tables: those that grow or move out at the same time, a
+        // few of many hundreds, take as much again for a moment.
+        let room = Arc::new(Room::new(options.memory.saturating_sub(decoding + sequence) / 8 * 7));
         Counting {
             inputs,
             options,

@@ -7,7 +7,7 @@ use super::record::{Counted, Record, from_bytes};
 use crate::grouping::spill::{Spill, Stretch};
 
 /// References that wait until there are enough of them to make going through the table worth it.
-const PENDING: usize = 4096;
+const PENDING: usize = 1024;
 
 #[derive(Default)]
 pub struct Partition {
