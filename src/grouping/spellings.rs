@@ -11,6 +11,7 @@
 
 mod batch;
 mod shelf;
+mod slots;
 
 use std::io;
 use std::sync::Arc;

@@ -3,6 +3,7 @@
 //! A lookup needs the text and the count; what the text means lies apart and is read only when the
 //! text is passed on.
 
+use super::slots::{self, Slots};
 use super::{Meaning, Passed};
 use crate::grouping::multiplicity::Packed;
 
@@ -13,7 +14,7 @@ pub struct Text(u128);
 /// Known texts, open addressing with linear probing.
 #[derive(Default)]
 pub struct Shelf {
-    slots: Vec<Slot>,
+    slots: Slots,
     /// What the texts mean, in the order in which they came.
     meanings: Vec<Packed>,
 }
@@ -28,7 +29,7 @@ impl Text {
 impl Shelf {
     /// Bytes held.
     pub fn resident(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>() + self.meanings.capacity() * size_of::<Packed>()
+        size_of_val(&*self.slots) + self.meanings.capacity() * size_of::<Packed>()
     }
 
     /// Makes ready for [`Shelf::count`] of these texts, with `most` slots as long as they are enough.
@@ -52,19 +53,19 @@ impl Shelf {
         for (nth, text) in texts.iter().enumerate() {
             match self.find(*text) {
                 Ok(at) => {
-                    if self.slots[at].again() && !read(nth).is_some_and(|meaning| meaning.again) {
-                        self.slots[at].0 &= !AGAIN;
+                    let mut slot = Slot(self.slot(at).0 + ONE);
+                    if slot.again() && !read(nth).is_some_and(|meaning| meaning.again) {
+                        slot.0 &= !AGAIN;
                     }
-                    self.slots[at].0 += ONE;
-                    let slot = self.slots[at];
                     if slot.0 & COUNT == COUNT {
                         passed.push(self.passed_by(slot));
-                        self.slots[at].0 &= !COUNT;
+                        slot.0 &= !COUNT;
                     }
+                    self.put(at, slot);
                 }
                 Err(at) => {
                     let Some(meaning) = read(nth) else { continue };
-                    self.slots[at] = Slot::new(*text, &meaning, self.meanings.len());
+                    self.put(at, Slot::new(*text, &meaning, self.meanings.len()));
                     self.meanings.push(Packed::of(&meaning.named));
                 }
             }
@@ -95,14 +96,14 @@ impl Shelf {
             forgotten += texts;
             forgotten > slots.len() / 3
         });
-        self.slots.fill(Slot::default());
+        self.slots.fill(slots::Bytes::default());
         let mut kept = 0;
         for slot in slots {
             if Some(class(&slot)) > few {
                 // In order, so none is overwritten that is still to be moved.
                 self.meanings[kept] = self.meanings[slot.meaning()];
                 let (Ok(at) | Err(at)) = self.find(slot.text());
-                self.slots[at] = slot.renumbered(kept);
+                self.put(at, slot.renumbered(kept));
                 kept += 1;
             } else if slot.count() > 0 {
                 passed.push(self.passed_by(slot));
@@ -115,8 +116,7 @@ impl Shelf {
     /// the other.
     fn in_order(&self) -> Vec<Slot> {
         let mut slots = vec![Slot::default(); self.meanings.len()];
-        let taken = self.slots.iter().filter(|slot| !slot.is_free());
-        taken.for_each(|slot| slots[slot.meaning()] = *slot);
+        taken(&self.slots).for_each(|slot| slots[slot.meaning()] = slot);
         slots
     }
 
@@ -124,12 +124,22 @@ impl Shelf {
         (self.meanings[slot.meaning()].named(slot.spelling(), slot.framed()), slot.count())
     }
 
+    #[inline]
+    fn slot(&self, at: usize) -> Slot {
+        Slot::of(&self.slots[at])
+    }
+
+    #[inline]
+    fn put(&mut self, at: usize, slot: Slot) {
+        self.slots[at] = slot.0.to_ne_bytes();
+    }
+
     /// The slot of a text, or the free one where it belongs.
     #[inline]
     fn find(&self, text: Text) -> Result<usize, usize> {
         let mut at = self.start(text);
         loop {
-            let slot = self.slots[at];
+            let slot = self.slot(at);
             if slot.text() == text {
                 return Ok(at);
             }
@@ -160,13 +170,18 @@ impl Shelf {
         }
         let factor = if self.slots.len() < LARGE { 4 } else { 2 };
         let length = needed.max((self.slots.len() * factor).min(most)).max(FEWEST);
-        let old = std::mem::replace(&mut self.slots, vec![Slot::default(); length]);
+        let old = std::mem::replace(&mut self.slots, Slots::new(length));
         self.meanings.reserve_exact(length * 4 / 5 - self.meanings.len());
-        for slot in old.into_iter().filter(|slot| !slot.is_free()) {
+        for slot in taken(&old) {
             let (Ok(at) | Err(at)) = self.find(slot.text());
-            self.slots[at] = slot;
+            self.put(at, slot);
         }
     }
+}
+
+/// The slots that hold a text.
+fn taken(slots: &[slots::Bytes]) -> impl Iterator<Item = Slot> + '_ {
+    slots.iter().map(Slot::of).filter(|slot| !slot.is_free())
 }
 
 /// Slots for so many texts.
@@ -208,6 +223,11 @@ const AGAIN: u128 = FRAMED << 1;
 const ONE_MEANING: u128 = 1 << MEANING_SHIFT;
 
 impl Slot {
+    #[inline]
+    fn of(bytes: &slots::Bytes) -> Slot {
+        Slot(u128::from_ne_bytes(*bytes))
+    }
+
     /// A text that came once.
     fn new(text: Text, meaning: &Meaning, number: usize) -> Slot {
         let framed = if meaning.named.framed { FRAMED } else { 0 };
@@ -252,7 +272,7 @@ impl Slot {
 
 /// Asks for the memory of `slot` without waiting for it.
 #[inline]
-fn prefetch(slot: &Slot) {
+fn prefetch(slot: &slots::Bytes) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
     unsafe {
