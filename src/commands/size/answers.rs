@@ -13,7 +13,6 @@ use crate::analysis::trace::Trace;
 /// All of the report that the table can tell; errors, advice and times are the caller's.
 pub fn report(objects: &Objects, trace: Option<&Trace>, options: &Options) -> Report {
     let totals = objects.totals();
-    let summary = objects.summary();
     let share = |part: u64| part as f64 / totals.objects.max(1) as f64;
     let sized = totals.objects - totals.unsized_objects;
     let assumed = objects.assumed().map_or(0, |_| totals.unsized_objects);
@@ -25,8 +24,16 @@ pub fn report(objects: &Objects, trace: Option<&Trace>, options: &Options) -> Re
     }
     let points = curve(totals.recurring.bytes);
     let sizes = [&budgets[..], &points].concat();
-    let (competing, order) = compete(objects, &totals, &summary.histogram(), trace, &sizes);
-    let curves = Curves::new(objects, &totals, competing, options, &budgets, &points);
+    // The curves take longest, and one of them waits for another.
+    let (curves, (summary, (competing, order), knee)) = rayon::join(
+        || Curves::new(objects, &totals, options, &budgets, &points),
+        || {
+            let summary = objects.summary();
+            let competing = compete(objects, &totals, &summary.histogram(), trace, &sizes);
+            (summary, competing, admission::knee(objects, Policy::Density))
+        },
+    );
+    let (at_budgets, at_points) = competing.split_at(budgets.len());
     let policy = own_policy(options.objective);
     Report {
         objective: name(options.objective),
@@ -45,16 +52,15 @@ pub fn report(objects: &Objects, trace: Option<&Trace>, options: &Options) -> Re
         ceiling_objects: totals.recurring.objects,
         equivalents: curves.equivalents(),
         targets: curves.targets(),
-        knee_bytes: (totals.recurring.hits > 0)
-            .then(|| narrow(admission::knee(objects, Policy::Density).bytes)),
+        knee_bytes: (totals.recurring.hits > 0).then(|| narrow(knee.bytes)),
         worthwhile_bytes: policy
             .map(|policy| admission::worthwhile(objects, policy))
             .filter(|all| all.objects > 0)
             .map(|all| narrow(all.bytes)),
         break_even: break_even(&summary, options.objective),
         order,
-        budgets: curves.budgets(),
-        curve: curves.curve(),
+        budgets: curves.budgets(at_budgets),
+        curve: curves.curve(at_points),
         ..Report::default()
     }
 }
@@ -64,8 +70,6 @@ struct Curves<'a> {
     totals: &'a Totals,
     objective: Objective,
     targets: &'a [f64],
-    /// By budget, then by point of the curve.
-    competing: Vec<Competing>,
     count: Admitted,
     density: Admitted,
     own: Option<Admitted>,
@@ -104,7 +108,6 @@ impl<'a> Curves<'a> {
     fn new(
         objects: &'a Objects,
         totals: &'a Totals,
-        competing: Vec<Competing>,
         options: &'a Options,
         budgets: &[u64],
         points: &[u64],
@@ -113,21 +116,20 @@ impl<'a> Curves<'a> {
         let wanted: Vec<u64> =
             options.targets.iter().map(|&target| least_hits(target, totals.references)).collect();
         let by = |policy| Admitted::new(objects, policy, budgets, points);
-        let (count, (density, same_by_count)) = rayon::join(
-            || by(Policy::Count),
+        let ((density, same_by_count), count) = rayon::join(
             || {
                 let density = by(Policy::Density);
                 let same = density.budgets.iter().map(|admission| admission.admitted.hits);
                 let hits: Vec<u64> = same.chain(wanted.iter().copied()).collect();
                 (density, admission::reach(objects, Policy::Count, &hits))
             },
+            || by(Policy::Count),
         );
         let own = own_policy(objective);
         Curves {
             totals,
             objective,
             targets: &options.targets,
-            competing,
             count,
             density,
             own: own.map(by),
@@ -138,7 +140,7 @@ impl<'a> Curves<'a> {
         }
     }
 
-    fn budgets(&self) -> Vec<Budget> {
+    fn budgets(&self, competing: &[Competing]) -> Vec<Budget> {
         let line = |(nth, count): (usize, &Admission)| {
             let (density, own) = (&self.density.budgets[nth], self.own.as_ref().map(|own| &own.budgets[nth]));
             let chosen = [Some(count), Some(density), own];
@@ -149,16 +151,15 @@ impl<'a> Curves<'a> {
                     density: self.reached(density),
                     objective: own.map(|own| self.reached(own)),
                 },
-                lru: self.of_requests(self.competing[nth].lru),
-                any_policy_bound: self.bound(&self.competing[nth], chosen.into_iter().flatten()),
+                lru: self.of_requests(competing[nth].lru),
+                any_policy_bound: self.bound(&competing[nth], chosen.into_iter().flatten()),
             }
         };
         self.count.budgets.iter().enumerate().map(line).collect()
     }
 
-    fn curve(&self) -> Vec<Point> {
+    fn curve(&self, competing: &[Competing]) -> Vec<Point> {
         let rate = |admission: &Admission| self.of_requests(admission.admitted.hits as f64);
-        let competing = &self.competing[self.count.budgets.len()..];
         let lines = self.count.points.iter().zip(&self.density.points).zip(competing);
         lines
             .map(|((count, density), competing)| Point {
