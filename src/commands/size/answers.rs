@@ -22,7 +22,7 @@ pub fn report(objects: &Objects, trace: Option<&Trace>, options: &Options) -> Re
     if budgets.is_empty() && totals.recurring.hits > 0 {
         budgets = ladder(totals.unique_bytes);
     }
-    let points = curve(totals.recurring.bytes);
+    let points = curve(totals.recurring.bytes, totals.unique_bytes);
     let sizes = [&budgets[..], &points].concat();
     // The curves take longest, and one of them waits for another.
     let (curves, (summary, (competing, order), knee)) = rayon::join(

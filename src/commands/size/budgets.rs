@@ -22,18 +22,19 @@ pub fn ladder(all: u128) -> Vec<u64> {
     ladder
 }
 
-/// Points of a curve.
-const POINTS: u32 = 48;
+/// Points of a curve in a decade.
+const POINTS: i32 = 12;
 
 /// Sizes from which a curve is drawn: evenly spaced in logarithm over the four decades up to
-/// `enough` bytes, which is the smallest cache that reaches the ceiling, and one beyond.
-pub fn curve(enough: u128) -> Vec<u64> {
+/// `enough` bytes, which is the smallest cache that reaches the ceiling, and on to the first beyond
+/// `all` bytes, with which even a cache that admits everything reaches it.
+pub fn curve(enough: u128, all: u128) -> Vec<u64> {
     if enough == 0 {
         return Vec::new();
     }
-    let ratio = |point: u32| 10f64.powf(4.0 * (f64::from(point) / f64::from(POINTS) - 1.0));
-    let mut sizes: Vec<u64> = (0..POINTS).map(|point| (enough as f64 * ratio(point)) as u64).collect();
-    sizes.extend([enough as u64, (enough as f64 * 1.5) as u64]);
+    let size = |point: i32| enough as f64 * 10f64.powf(f64::from(point) / f64::from(POINTS));
+    let end = (0..).find(|point| *point > 1 && size(*point) >= all as f64).expect("sizes grow without bound");
+    let mut sizes: Vec<u64> = (-4 * POINTS..=end).map(|point| size(point) as u64).collect();
     sizes.retain(|size| *size > 0);
     sizes.dedup();
     sizes
@@ -51,12 +52,17 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_ascends_past_the_smallest_cache_that_reaches_the_ceiling() {
+    fn a_curve_ascends_past_the_cache_that_reaches_the_ceiling_to_all_bytes() {
         for enough in [1, 2, 1_000, 30_300_000_000_000] {
-            let sizes = curve(enough);
-            assert!(sizes.is_sorted_by(|a, b| a < b) && sizes.contains(&(enough as u64)), "{sizes:?}");
+            for all in [enough, 3 * enough, 100_000 * enough] {
+                let sizes = curve(enough, all);
+                assert!(sizes.is_sorted_by(|a, b| a < b) && sizes.contains(&(enough as u64)), "{sizes:?}");
+                let beyond = sizes.iter().filter(|size| u128::from(**size) >= all).count();
+                assert!((1..=3).contains(&beyond) && sizes.len() < 130, "{sizes:?}");
+            }
         }
-        assert_eq!(curve(0), [0u64; 0]);
+        assert_eq!(curve(0, 0), [0u64; 0]);
+        assert!(curve(1 << 100, 1 << 101).is_sorted());
     }
 
     #[test]

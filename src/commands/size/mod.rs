@@ -29,7 +29,7 @@ pub use report::*;
 /// objects cannot be written is in the report.
 pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     let start = Instant::now();
-    let Table { mut objects, sequence, probed, errors, unreadable, seconds } =
+    let Table { mut objects, sequence, probed, no_locator, errors, unreadable, seconds } =
         origin::table(options, monitor)?;
     monitor.check()?;
     let size_start = Instant::now();
@@ -48,6 +48,7 @@ pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
         Err(error) => report.unwritten = Some(format!("{error:#}")),
     }
     report.probed_sizes = probed;
+    report.no_locator = no_locator;
     report.errors = errors;
     report.unreadable = unreadable;
     report.advice = advice::advice(&report, &options.origin);

@@ -18,6 +18,7 @@ pub struct Table {
     /// In which order they are named; a table does not say that.
     pub sequence: Option<Sequence>,
     pub probed: Option<ProbedSizes>,
+    pub no_locator: u64,
     pub errors: BTreeMap<&'static str, u64>,
     pub unreadable: Vec<Unreadable>,
     pub seconds: Seconds,
@@ -42,8 +43,9 @@ pub fn table(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Table> 
             counted.tally.add_errors_to(&mut errors);
             let analyze::Seconds { scan, group, fetch, .. } = counted.seconds;
             let seconds = Seconds { scan, group, fetch, ..Seconds::default() };
-            let analyze::Counted { objects, sequence, unreadable, .. } = counted;
-            Ok(Table { objects, sequence, probed, errors, unreadable, seconds })
+            let analyze::Counted { objects, sequence, unreadable, tally, .. } = counted;
+            let no_locator = tally.no_locator;
+            Ok(Table { objects, sequence, probed, no_locator, errors, unreadable, seconds })
         }
         Origin::Table(file) => saved(file),
     }
@@ -55,7 +57,7 @@ fn saved(file: &Path) -> anyhow::Result<Table> {
     table::read(file, |row| objects.push(row.digest, row.count, row.size))?;
     let seconds = Seconds { read: start.elapsed().as_secs_f64(), ..Seconds::default() };
     let (errors, unreadable) = (BTreeMap::new(), Vec::new());
-    Ok(Table { objects, sequence: None, probed: None, errors, unreadable, seconds })
+    Ok(Table { objects, sequence: None, probed: None, no_locator: 0, errors, unreadable, seconds })
 }
 
 /// References that are followed in their order unless all were asked for: what follows from them

@@ -20,6 +20,8 @@ pub struct Report {
     pub cost_without_cache: Option<f64>,
     pub references: u64,
     pub objects: u64,
+    /// Image rows without payload that name none; a saved table does not say.
+    pub no_locator: u64,
     /// Objects that are referenced once: no cache pays for them.
     pub singletons: u64,
     pub unique_bytes: u64,
@@ -40,8 +42,8 @@ pub struct Report {
     pub order: Order,
     /// Ascending by budget.
     pub budgets: Vec<Budget>,
-    /// Request hit rates over the size of the cache, ascending, up to the ceiling at least: what a
-    /// plot draws, whatever budgets were asked for.
+    /// Request hit rates over the size of the cache, ascending, up to the bytes of all objects at
+    /// least: what a plot draws, whatever budgets were asked for.
     pub curve: Vec<Point>,
     /// For some budgets, the cache that reaches the same request hit rate by count.
     pub equivalents: Vec<Equivalent>,

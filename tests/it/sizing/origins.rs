@@ -81,6 +81,15 @@ fn manifests_that_cannot_be_read_are_named_and_the_rest_is_sized() {
 }
 
 #[test]
+fn rows_that_name_no_payload_are_told() {
+    let corpus = corpus(&objects(&[(5, 700), (2, 300)]));
+    corpus.jsonl("none.jsonl", &[Row::image("s", 0, "{\"caption\":\"none\"}"), Row::image("s", 1, "{}")]);
+    let report = size(&options(&corpus));
+    assert_eq!((report.references, report.no_locator), (7, 2));
+    command(&corpus, &["in"]).assert().code(0).stdout(contains("2  image rows name no payload\n"));
+}
+
+#[test]
 fn bad_rows_and_locators_are_counted_by_class_and_judged_by_max_errors() {
     let corpus = corpus(&objects(&[(5, 700), (2, 300)]));
     let rows = manifests::jsonl(&[Row::image("s", 0, "{")]);

@@ -41,7 +41,7 @@ fn json_has_the_fields_of_the_report_and_is_the_same_in_a_report_file() {
     let value: Value = serde_json::from_str(&printed).unwrap();
     assert_fields(
         &value,
-        "objective cost_without_cache references objects singletons unique_bytes reference_bytes
+        "objective cost_without_cache references objects no_locator singletons unique_bytes reference_bytes
          sized_share assumed_share probed_sizes ceiling byte_ceiling ceiling_bytes ceiling_objects
          order budgets curve
          equivalents targets knee_bytes worthwhile_bytes break_even admission errors unreadable unwritten

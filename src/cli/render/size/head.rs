@@ -11,10 +11,12 @@ use crate::cli::render::{hit_rate, objects, part};
 pub fn corpus(t: &mut Table, r: &Report) {
     if r.references == 0 {
         t.row("references", "0".into(), "no row needs a payload: nothing to cache");
+        without_locator(t, r);
         return;
     }
     let duplicates = things(r.references.saturating_sub(r.objects), "duplicate", "duplicates");
     t.row("references", count(r.references), format!("= {} + {duplicates}", objects(r.objects)));
+    without_locator(t, r);
     if !has_duplicates(r) {
         bytes(t, r);
         t.row("ceiling", hit_rate(0.0), "no object recurs: no cache gives a hit");
@@ -36,6 +38,12 @@ pub fn corpus(t: &mut Table, r: &Report) {
         let words =
             if all_sized { "is the smallest cache for it" } else { "hold all that recurs and has a size" };
         t.row("", show(r.ceiling_bytes), format!("{words}: {}", objects(r.ceiling_objects)));
+    }
+}
+
+fn without_locator(t: &mut Table, r: &Report) {
+    if r.no_locator > 0 {
+        t.row("", count(r.no_locator), "image rows name no payload");
     }
 }
 
