@@ -1,7 +1,8 @@
 //! The multiplicity table as a file: what `analyze --save` writes and `size --from` reads.
 //!
 //! ```text
-//!     lots, by ascending digest; a lot is the number of its objects and the objects; 0 ends them
+//!     lots, by ascending digest; a lot is the bytes of what follows in it, so that threads can share
+//!     the reading; the number of its objects; and the objects; 0 ends them
 //!     an object: digest minus the digest before it in the lot; references; bytes + 1, or 0 where
 //!     they are unknown
 //! ```
@@ -14,12 +15,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use parking_lot::Mutex;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::sealed::{self, Kind, get, put};
 use crate::publish::Draft;
 
 const KIND: Kind = Kind {
-    magic: *b"onepull counts\0\x01",
+    magic: *b"onepull counts\0\x02",
     name: "table of multiplicities",
     made_by: "onepull analyze --save FILE",
 };
@@ -112,22 +114,35 @@ impl State {
     }
 }
 
-/// Hands all rows of `file` over, in their order.
+/// Sums the rows of `file` up on the threads of the current pool: `empty` starts a sum, `add` takes a
+/// row in, and `join` adds two sums up. Rows that are taken in one after the other ascend.
 ///
 /// Fails when the file cannot be read, is no table, is one of another version, or is damaged.
-pub fn read(file: &Path, each: impl FnMut(Row)) -> anyhow::Result<()> {
+pub fn fold<S: Send>(
+    file: &Path,
+    empty: impl Fn() -> S + Sync + Send,
+    add: impl Fn(&mut S, Row) + Sync + Send,
+    join: impl Fn(S, S) -> S + Sync + Send,
+) -> anyhow::Result<S> {
     let bytes = KIND.bytes(file)?;
-    let lots = KIND.open(&bytes);
-    lots.and_then(|lots| decode(lots, each).ok_or_else(|| KIND.damaged()))
+    let sum = |content| {
+        let take = |mut sum, lot| decode(lot, |row| add(&mut sum, row)).map(|()| sum);
+        let sums = lots(content)?.into_par_iter().try_fold(&empty, take);
+        sums.try_reduce(&empty, |one, other| Some(join(one, other)))
+    };
+    let content = KIND.open(&bytes);
+    content
+        .and_then(|content| sum(content).ok_or_else(|| KIND.damaged()))
         .with_context(|| file.display().to_string())
 }
 
 fn encode(rows: &[Row]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(rows.len() * 12 + 10);
-    // An empty lot would look like the end.
-    if !rows.is_empty() {
-        put(&mut bytes, rows.len() as u64);
+    // An empty lot is none.
+    if rows.is_empty() {
+        return Vec::new();
     }
+    let mut bytes = Vec::with_capacity(rows.len() * 12 + 10);
+    put(&mut bytes, rows.len() as u64);
     let mut before = 0;
     for row in rows {
         put(&mut bytes, row.digest - before);
@@ -136,23 +151,35 @@ fn encode(rows: &[Row]) -> Vec<u8> {
         put(&mut bytes, row.size.map_or(0, |size| size.saturating_add(1)));
         before = row.digest;
     }
-    bytes
+    let mut lot = Vec::with_capacity(bytes.len() + 10);
+    put(&mut lot, bytes.len() as u64);
+    lot.append(&mut bytes);
+    lot
 }
 
 /// `None`: it is no sequence of lots.
-fn decode(mut bytes: &[u8], mut each: impl FnMut(Row)) -> Option<()> {
+fn lots(mut bytes: &[u8]) -> Option<Vec<&[u8]>> {
+    let mut lots = Vec::new();
     loop {
-        let rows = get(&mut bytes)?;
-        if rows == 0 {
-            return bytes.is_empty().then_some(());
+        let length = usize::try_from(get(&mut bytes)?).ok()?;
+        if length == 0 {
+            return bytes.is_empty().then_some(lots);
         }
-        let mut digest = 0u64;
-        for _ in 0..rows {
-            digest = digest.checked_add(get(&mut bytes)?)?;
-            let (count, size) = (get(&mut bytes)?, get(&mut bytes)?);
-            each(Row { digest, count, size: size.checked_sub(1) });
-        }
+        let (lot, rest) = bytes.split_at_checked(length)?;
+        lots.push(lot);
+        bytes = rest;
     }
+}
+
+/// `None`: it is no lot.
+fn decode(mut lot: &[u8], mut each: impl FnMut(Row)) -> Option<()> {
+    let (rows, mut digest) = (get(&mut lot)?, 0u64);
+    for _ in 0..rows {
+        digest = digest.checked_add(get(&mut lot)?)?;
+        let (count, size) = (get(&mut lot)?, get(&mut lot)?);
+        each(Row { digest, count, size: size.checked_sub(1) });
+    }
+    lot.is_empty().then_some(())
 }
 
 #[cfg(test)]
@@ -183,8 +210,9 @@ mod tests {
     }
 
     fn all(file: &Path) -> anyhow::Result<Vec<Row>> {
-        let mut rows = Vec::new();
-        read(file, |row| rows.push(row)).map(|()| rows)
+        let mut rows = fold(file, Vec::new, |rows, row| rows.push(row), |one, other| [one, other].concat())?;
+        rows.sort_by_key(|row: &Row| (row.digest, row.count));
+        Ok(rows)
     }
 
     #[test]

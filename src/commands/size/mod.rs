@@ -29,15 +29,15 @@ pub use report::*;
 /// objects cannot be written is in the report.
 pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     let start = Instant::now();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
     let Table { mut objects, sequence, probed, no_locator, errors, unreadable, seconds } =
-        origin::table(options, monitor)?;
+        origin::table(options, &pool, monitor)?;
     monitor.check()?;
     let size_start = Instant::now();
     let probed_sizes = probed.as_ref().and_then(probe::assumed);
     if let Some(sizes) = options.assumed_size.map(Assumed::alike).or(probed_sizes) {
         objects.assume(sizes);
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
     let trace = sequence.map(|sequence| {
         let (digests, sample) = sequence.into_digests();
         Trace::new(digests, &objects, sample)

@@ -8,8 +8,9 @@ use super::options::{Following, Options, Origin};
 use super::probe;
 use super::report::{ProbedSizes, Seconds};
 use crate::analysis::objects::Objects;
+use crate::commands::Unreadable;
 use crate::commands::analyze::{self, Sequence};
-use crate::commands::{Unreadable, table};
+use crate::commands::table::{self, Row};
 use crate::monitor::Monitor;
 
 /// The objects of a corpus, and what was met on the way to them.
@@ -26,7 +27,7 @@ pub struct Table {
 
 /// Fails when an input does not exist, a temporary file cannot be written, or a saved table is
 /// damaged.
-pub fn table(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Table> {
+pub fn table(options: &Options, pool: &rayon::ThreadPool, monitor: &dyn Monitor) -> anyhow::Result<Table> {
     match &options.origin {
         Origin::Manifests(manifests) => {
             let root = options.root.as_deref();
@@ -47,14 +48,18 @@ pub fn table(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Table> 
             let no_locator = tally.no_locator;
             Ok(Table { objects, sequence, probed, no_locator, errors, unreadable, seconds })
         }
-        Origin::Table(file) => saved(file),
+        Origin::Table(file) => saved(file, pool),
     }
 }
 
-fn saved(file: &Path) -> anyhow::Result<Table> {
+fn saved(file: &Path, pool: &rayon::ThreadPool) -> anyhow::Result<Table> {
     let start = Instant::now();
-    let mut objects = Objects::default();
-    table::read(file, |row| objects.push(row.digest, row.count, row.size))?;
+    let add = |objects: &mut Objects, row: Row| objects.push(row.digest, row.count, row.size);
+    let join = |mut one: Objects, other| {
+        one.append(other);
+        one
+    };
+    let objects = pool.install(|| table::fold(file, Objects::default, add, join))?;
     let seconds = Seconds { read: start.elapsed().as_secs_f64(), ..Seconds::default() };
     let (errors, unreadable) = (BTreeMap::new(), Vec::new());
     Ok(Table { objects, sequence: None, probed: None, no_locator: 0, errors, unreadable, seconds })
