@@ -155,7 +155,7 @@ pub struct Flags {
 pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     let (jobs, remark) = flags.shared.jobs(machine::raise_open_files());
     let options = flags.options(jobs)?;
-    output::check_report_path(&flags.shared)?;
+    output::check(&flags.shared, &[])?;
 
     let outcome = Console::watch(&flags.shared, remark, |console| materialize::run(&options, console))?;
     output::deliver(&flags.shared, &outcome, || {

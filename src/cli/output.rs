@@ -20,15 +20,25 @@ pub struct Kind {
     /// A file is told by so many bytes at its start.
     pub telling_bytes: u64,
     pub is_ours: fn(&[u8]) -> bool,
+    /// Whether a device takes it, too; else it is renamed into place, which would replace a device.
+    pub to_device: bool,
 }
 
-const REPORT: Kind = Kind { name: "report", telling_bytes: u64::MAX, is_ours: is_report };
+const REPORT: Kind = Kind { name: "report", telling_bytes: u64::MAX, is_ours: is_report, to_device: true };
 
 /// A table of multiplicities, or a list of admitted objects, of any version.
-pub const TABLE: Kind =
-    Kind { name: "table of counts", telling_bytes: TELLING_BYTES, is_ours: table::is_table };
-pub const ADMISSION: Kind =
-    Kind { name: "list of admitted objects", telling_bytes: TELLING_BYTES, is_ours: admission::is_list };
+pub const TABLE: Kind = Kind {
+    name: "table of counts",
+    telling_bytes: TELLING_BYTES,
+    is_ours: table::is_table,
+    to_device: false,
+};
+pub const ADMISSION: Kind = Kind {
+    name: "list of admitted objects",
+    telling_bytes: TELLING_BYTES,
+    is_ours: admission::is_list,
+    to_device: false,
+};
 
 /// Prints the report and writes the file of `--report`.
 pub fn deliver(
@@ -55,15 +65,19 @@ pub fn columns() -> usize {
     }
 }
 
-/// Fails now if the file of `--report` could not be written hours later.
-pub fn check_report_path(shared: &Shared) -> anyhow::Result<()> {
-    check_path("--report", shared.report.as_deref(), &REPORT)
+/// Fails now if a file that flags name could not be written hours later, is there and is not one of
+/// its kind, or is named twice: that of `--report`, and `others`, flag, file and kind.
+pub fn check(shared: &Shared, others: &[(&str, Option<&Path>, &Kind)]) -> anyhow::Result<()> {
+    let report = [("--report", shared.report.as_deref(), &REPORT)];
+    let all = report.iter().chain(others);
+    let named: Vec<_> = all.filter_map(|(flag, file, kind)| Some((*flag, (*file)?, *kind))).collect();
+    named.iter().try_for_each(|(flag, file, kind)| check_path(flag, file, kind))?;
+    check_apart(&named.iter().map(|(flag, file, _)| (*flag, *file)).collect::<Vec<_>>())
 }
 
-/// Fails now if the file of `flag`, where that is given, could not be written hours later, or is
-/// there and is not one of `kind`.
-pub fn check_path(flag: &str, file: Option<&Path>, kind: &Kind) -> anyhow::Result<()> {
-    let Some(file) = file else { return Ok(()) };
+fn check_path(flag: &str, file: &Path, kind: &Kind) -> anyhow::Result<()> {
+    let fits = kind.to_device || !is_device(file) || file.is_dir();
+    ensure!(fits, "{flag} {}: it is no regular file", file.display());
     let folder = folder_of(file);
     ensure!(folder.is_dir(), "{flag} {}: there is no folder {}", file.display(), folder.display());
     ensure!(!file.is_dir(), "{flag} {}: it is a folder", file.display());
@@ -77,18 +91,8 @@ pub fn check_path(flag: &str, file: Option<&Path>, kind: &Kind) -> anyhow::Resul
     Ok(())
 }
 
-/// [`check_path`] for what is renamed into place, which would replace a device.
-pub fn check_file_path(flag: &str, file: Option<&Path>, kind: &Kind) -> anyhow::Result<()> {
-    if let Some(file) = file {
-        let fits = !file.exists() || file.is_file() || file.is_dir();
-        ensure!(fits, "{flag} {}: it is no regular file", file.display());
-    }
-    check_path(flag, file, kind)
-}
-
-/// Fails if two of the files that flags name are one: the last to be written would be all there is.
-pub fn check_apart(files: &[(&str, Option<&Path>)]) -> anyhow::Result<()> {
-    let named: Vec<(&str, &Path)> = files.iter().filter_map(|(flag, file)| Some((*flag, (*file)?))).collect();
+/// Of two that are one, the last to be written would be all there is.
+fn check_apart(named: &[(&str, &Path)]) -> anyhow::Result<()> {
     for (nth, (flag, file)) in named.iter().enumerate() {
         let same = named[..nth].iter().find(|(_, other)| place(other) == place(file) && !is_device(file));
         if let Some((other, _)) = same {
@@ -180,8 +184,7 @@ mod tests {
     fn two_outputs_are_not_one_file_however_it_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
-        let check =
-            |plot: &Path| check_apart(&[("--save", None), ("--report", Some(&one)), ("--plot", Some(plot))]);
+        let check = |plot: &Path| check_apart(&[("--report", &one), ("--plot", plot)]);
         assert!(check(&two).is_ok());
         let error = check(&folder.path().join("./one")).unwrap_err().to_string();
         assert!(error.starts_with("--report and --plot are both ") && error.contains("one"), "{error}");
@@ -189,16 +192,15 @@ mod tests {
         std::os::unix::fs::symlink(&one, &two).unwrap();
         assert!(check(&two).is_err());
         let null = Path::new("/dev/null");
-        assert!(check_apart(&[("--report", Some(null)), ("--plot", Some(null))]).is_ok());
+        assert!(check_apart(&[("--report", null), ("--plot", null)]).is_ok());
     }
 
     #[test]
     fn a_table_replaces_nothing_but_a_table_or_an_empty_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("counts");
-        let check = |file: &Path| check_file_path("--save", Some(file), &TABLE);
+        let check = |file: &Path| check_path("--save", file, &TABLE);
         assert!(check(&file).is_ok());
-        assert!(check_file_path("--save", None, &TABLE).is_ok());
         for (bytes, replaceable) in [
             (&b""[..], true),
             (b"onepull counts\0\x01 and more", true),

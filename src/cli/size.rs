@@ -158,15 +158,13 @@ pub struct Flags {
 pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     let (jobs, remark) = flags.shared.jobs(machine::raise_open_files());
     let options = flags.options(jobs)?;
-    output::check_report_path(&flags.shared)?;
-    let plot = flags.plot.as_ref().map(|plot| &*plot.path);
-    output::check_path("--plot", plot, &plot::KIND)?;
-    output::check_file_path("--admit-out", flags.admit_out.as_deref(), &output::ADMISSION)?;
-    output::check_apart(&[
-        ("--report", flags.shared.report.as_deref()),
-        ("--plot", plot),
-        ("--admit-out", flags.admit_out.as_deref()),
-    ])?;
+    output::check(
+        &flags.shared,
+        &[
+            ("--plot", flags.plot.as_ref().map(|plot| &*plot.path), &plot::KIND),
+            ("--admit-out", flags.admit_out.as_deref(), &output::ADMISSION),
+        ],
+    )?;
 
     let report = Console::watch(&flags.shared, remark, |console| size::run(&options, console))?;
     output::deliver(&flags.shared, &report, || {

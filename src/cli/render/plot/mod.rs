@@ -23,7 +23,7 @@ use theme::{INK, SCALE, font};
 const MARK: &str = "<!-- drawn by onepull ";
 
 /// Files that a plot may replace.
-pub const KIND: Kind = Kind { name: "plot", telling_bytes: u64::MAX, is_ours: is_plot };
+pub const KIND: Kind = Kind { name: "plot", telling_bytes: u64::MAX, is_ours: is_plot, to_device: true };
 
 /// CSS pixels.
 const WIDTH: u32 = 800;
