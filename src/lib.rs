@@ -31,12 +31,18 @@
 //! |---|---|
 //! | [`commands`] | what a user asks for: options in, report out, no printing |
 //! | [`analysis`] | what multiplicities and sizes mean for caches, costs, workers and samples; pure |
-//! | [`grouping`] | references become objects with counts, in bounded memory |
-//! | [`source`] | where bytes come from: files, members of archives, byte ranges |
+//! | [`manifest`] | rows in: Parquet and JSONL files |
+//! | [`shard`] | rows out: Parquet and WebDataset files |
+//! | [`locator`] | what a `source_ref` says, and what may be read |
+//! | [`object`] | the identity of one distinct payload |
+//! | [`counting`] | references become objects with counts, in bounded memory |
 //! | [`plan`] | what to fetch, in which order, in how many requests; pure |
+//! | [`fetch`] | drives a plan over a store |
+//! | [`store`] | bytes at a location |
+//! | [`archive`] | members of tars, plain and compressed |
 //! | [`cache`] | payloads kept on disk by key, verified, and a memory tier before it |
-//! | [`corpus`] | rows, locators, objects and their keys; manifests in, shards out |
-//! | [`frame`] | one page of a multi-page TIFF: a step between fetch and write |
+//! | [`steps`] | payload in, payload out: one page of a multi-page TIFF |
+//! | [`memory`] | one budget of bytes, shared by several owners |
 //! | [`publish`] | temporary file, then rename: the one place that does it |
 //! | [`monitor`] | what the library tells the outside while it works |
 //! | [`fault`] | why one reference has no bytes |
@@ -44,7 +50,7 @@
 //!
 //! The binary (`src/cli`) turns flags into options and reports into text. Data flows one way,
 //! manifest → references → objects → plan → cache → shard, and a module uses only those further
-//! down in the table; a test keeps it so. What the text of a locator means is known to `corpus`
+//! down in the table; a test keeps it so. What the text of a locator means is known to `locator`
 //! alone: from there on an object is its canonical bytes.
 //!
 //! # Laws
@@ -62,14 +68,20 @@
 //!   of threads, not on what was in the cache, not on how often a run was interrupted.
 
 pub mod analysis;
+pub mod archive;
 pub mod cache;
 pub mod commands;
-pub mod corpus;
+pub mod counting;
 pub mod fault;
-pub mod frame;
-pub mod grouping;
+pub mod fetch;
+pub mod locator;
+pub mod manifest;
+pub mod memory;
 pub mod monitor;
+pub mod object;
 pub mod plan;
 pub mod publish;
-pub mod source;
+pub mod shard;
+pub mod steps;
+pub mod store;
 mod threads;

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use onepull::cache::Cache;
-use onepull::corpus::{Key, key};
+use onepull::object;
+use onepull::object::Key;
 
 use crate::contest::pairs::Spread;
 use crate::corpus::payload;
@@ -50,7 +51,7 @@ fn measure(folder: &Path, size: usize, count: u32) -> anyhow::Result<Measured> {
     let cache = Cache::open(&folder.join("cache"))?;
     let plain = folder.join("plain");
     fs::create_dir(&plain)?;
-    let keys: Vec<Key> = (0..count).map(|entry| key::key(&entry.to_le_bytes())).collect();
+    let keys: Vec<Key> = (0..count).map(|entry| object::key(&entry.to_le_bytes())).collect();
     let paths: Vec<_> = (0..count).map(|entry| plain.join(format!("{entry:06}"))).collect();
     let mut content = vec![0; size];
     payload::fill(0, &mut content);

@@ -7,7 +7,7 @@
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashSet;
 
-use crate::corpus::Key;
+use crate::object::Key;
 
 /// The keys being worked on in this process.
 #[derive(Default)]

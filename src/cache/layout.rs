@@ -20,7 +20,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::corpus::Key;
+use crate::object::Key;
 
 pub const TRAILER_LEN: usize = 96;
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-use crate::corpus::Key;
+use crate::object::Key;
 
 /// Payloads by key, bounded in bytes.
 pub struct MemoryTier {

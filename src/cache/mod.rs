@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use bytes::Bytes;
 
-use crate::corpus::Key;
+use crate::object::Key;
 use scratch::Scratch;
 
 /// Bytes that an entry takes on the disk beside its payload.

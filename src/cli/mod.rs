@@ -27,7 +27,7 @@ mod size;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use onepull::corpus::read::panic_is_contained;
+use onepull::manifest::panic_is_contained;
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {

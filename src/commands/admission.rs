@@ -17,7 +17,7 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::sealed::{self, Kind, get, put};
-use crate::corpus::key;
+use crate::object;
 use crate::publish::Draft;
 
 const KIND: Kind = Kind {
@@ -58,7 +58,7 @@ pub struct Choice {
 
 /// The 64 bits by which an admission knows the object with these canonical bytes.
 pub fn digest(canonical: &[u8]) -> u64 {
-    (key::digest(canonical) >> 64) as u64
+    (object::digest(canonical) >> 64) as u64
 }
 
 impl Choice {

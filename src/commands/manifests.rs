@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::Unreadable;
-use crate::corpus::Base;
-use crate::corpus::manifest::{self, Manifest};
-use crate::corpus::read::{self, Outline};
+use crate::locator::Base;
+use crate::manifest::Outline;
+use crate::manifest::discover::{Manifest, discover};
 
 /// A manifest whose columns were found, and where its relative paths start.
 pub struct Opened {
@@ -20,7 +20,7 @@ pub struct Opened {
 impl Opened {
     /// Fails when the manifest cannot be read, or `root` or its own folder does not exist.
     pub fn new(manifest: Manifest, root: Option<&Path>) -> anyhow::Result<Opened> {
-        let outline = read::outline(&manifest)?;
+        let outline = crate::manifest::outline(&manifest)?;
         let folder = root.unwrap_or(manifest.folder());
         let base =
             Base::new(folder).with_context(|| format!("cannot resolve the folder {}", folder.display()))?;
@@ -43,7 +43,7 @@ pub fn open_all<T>(
         Base::new(root).with_context(|| format!("cannot resolve --root {}", root.display()))?;
     }
     let (mut opened, mut unreadable) = (Vec::new(), Vec::new());
-    for manifest in manifest::discover(inputs, exclude)? {
+    for manifest in discover(inputs, exclude)? {
         match Opened::new(manifest.clone(), root).and_then(&open) {
             Ok(manifest) => opened.push(manifest),
             Err(error) => unreadable.push(Unreadable::new(&manifest.path, &error)),

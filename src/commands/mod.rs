@@ -5,7 +5,6 @@ pub mod analyze;
 mod break_even;
 mod manifests;
 pub mod materialize;
-mod obtain;
 mod scan;
 pub mod sealed;
 pub mod size;

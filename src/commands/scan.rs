@@ -9,9 +9,9 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 
 use super::Unreadable;
-use crate::corpus::manifest::Manifest;
-use crate::corpus::read::{self, Outline, Piece, Readable};
-use crate::corpus::rows::{Columns, Rows};
+use crate::manifest::discover::Manifest;
+use crate::manifest::rows::{Columns, Rows};
+use crate::manifest::{self, Outline, Piece, Readable};
 use crate::monitor::{Monitor, Phase};
 use crate::threads::in_turns;
 
@@ -156,7 +156,7 @@ impl<'a, C: Collector> Pass<'a, C> {
             return Err(error);
         }
         // Of a file that changed, rows of both states may have been taken.
-        if let Err(error) = read::check_unchanged(manifest, outline).and(read) {
+        if let Err(error) = manifest::check_unchanged(manifest, outline).and(read) {
             let mut failed = self.failed.lock();
             if failed.get(&at).is_none_or(|(first, _)| nth < *first) {
                 failed.insert(at, (nth, error));

@@ -34,7 +34,7 @@ pub fn is_table(bytes: &[u8]) -> bool {
 /// One object of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The first 64 bits of [`crate::corpus::key::digest`].
+    /// The first 64 bits of [`crate::object::digest`].
     pub digest: u64,
     /// References, at least 1.
     pub count: u64,

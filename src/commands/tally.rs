@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::corpus::rows::Rows;
 use crate::fault::Class;
+use crate::manifest::rows::Rows;
 
 /// Counts of rows; those of several threads and manifests add up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

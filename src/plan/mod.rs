@@ -8,8 +8,9 @@ pub mod coalesce;
 
 use std::ops::AddAssign;
 
-use crate::corpus::key::{self, Key};
-use crate::corpus::{SourcePath, Target};
+use crate::locator::SourcePath;
+use crate::locator::Target;
+use crate::object::{self, Key};
 use coalesce::coalesce;
 
 /// What to obtain from one source file.
@@ -46,8 +47,8 @@ pub fn plan<'a>(objects: impl IntoIterator<Item = (&'a [u8], Key)>) -> Vec<FileF
     let mut files: Vec<FileFetch> = Vec::new();
     let mut previous: &[u8] = &[];
     for (canonical, key) in objects {
-        let path_bytes = &canonical[..key::path_end(canonical)];
-        let (path, target) = key::decode(canonical);
+        let path_bytes = &canonical[..object::path_end(canonical)];
+        let (path, target) = object::decode(canonical);
         if files.is_empty() || path_bytes != previous {
             files.push(FileFetch { path, targets: Vec::new(), keys: Vec::new() });
             previous = path_bytes;
@@ -82,7 +83,7 @@ mod tests {
 
     fn object(path: &str, target: &Target) -> Vec<u8> {
         let mut canonical = Vec::new();
-        key::canonical(path.as_bytes(), target, &mut canonical);
+        object::canonical(path.as_bytes(), target, &mut canonical);
         canonical
     }
 
@@ -97,7 +98,7 @@ mod tests {
             object("/b.tar", &Target::Member("x".into())),
         ];
         objects.sort();
-        let files = plan(objects.iter().map(|o| (&**o, key::key(o))));
+        let files = plan(objects.iter().map(|o| (&**o, object::key(o))));
         assert_eq!(files.iter().map(|f| f.path.to_string()).collect::<Vec<_>>(), ["/a.png", "/b.tar"]);
         assert_eq!(files[1].targets[1..], [range(512), range(2048), range(1 << 30)]);
         let whole = size(&files[1]);

@@ -19,23 +19,29 @@ const LONGER: &[(&str, usize)] = &[];
 const LAYERS: &[(&str, &[&str])] = &[
     ("analysis", &[]),
     ("fault", &[]),
-    ("frame", &["fault"]),
+    ("memory", &[]),
     ("monitor", &[]),
     ("publish", &[]),
     ("threads", &[]),
-    ("plan", &["corpus"]),
-    ("corpus", &["fault", "monitor", "publish"]),
-    ("grouping", &["corpus", "threads"]),
-    ("source", &["corpus", "fault", "plan"]),
-    ("cache", &["corpus", "fault", "publish"]),
+    ("locator", &["fault"]),
+    ("object", &["locator"]),
+    ("steps", &["fault"]),
+    ("manifest", &["fault", "locator"]),
+    ("shard", &["fault", "manifest"]),
+    ("counting", &["memory", "object", "threads"]),
+    ("plan", &["locator", "object"]),
+    ("archive", &["fault", "locator", "store"]),
+    ("store", &["archive", "fault", "locator", "plan"]),
+    ("cache", &["object", "publish"]),
+    ("fetch", &["fault", "object", "plan", "store"]),
     (
         "commands",
         &[
-            "analysis", "cache", "corpus", "fault", "frame", "grouping", "monitor", "plan", "publish",
-            "source", "threads",
+            "analysis", "cache", "counting", "fault", "fetch", "locator", "manifest", "memory", "monitor",
+            "object", "plan", "publish", "shard", "steps", "store", "threads",
         ],
     ),
-    ("cli", &["analysis", "commands", "corpus", "monitor", "publish"]),
+    ("cli", &["analysis", "commands", "locator", "manifest", "monitor", "publish"]),
 ];
 
 /// Parts that compute and do nothing else.
@@ -206,7 +212,7 @@ fn every_file_starts_with_its_doc() {
 
 #[test]
 fn grouped_imports_are_seen_by_this_test() {
-    let code = "use crate::{\n    corpus::{Key, Locator},\n    fault::Fault,\n};\nuse crate::plan::Span;\n";
+    let code = "use crate::{\n    object::{Key, Locator},\n    fault::Fault,\n};\nuse crate::plan::Span;\n";
     let used: Vec<_> = parts_used(code, "crate::").into_iter().collect();
-    assert_eq!(used, ["corpus", "fault", "plan"]);
+    assert_eq!(used, ["fault", "object", "plan"]);
 }

@@ -154,8 +154,8 @@ mod tests {
     use super::super::sources::SourceSums;
     use super::*;
     use crate::commands::tally::Tally;
+    use crate::counting::multiplicity::Totals;
     use crate::fault;
-    use crate::grouping::multiplicity::Totals;
 
     fn options(sample: Option<f64>) -> Options {
         Options {

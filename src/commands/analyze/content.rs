@@ -9,9 +9,10 @@ use parking_lot::Mutex;
 
 use super::payloads;
 use super::report::Content;
-use crate::corpus::{Key, key};
 use crate::monitor::Monitor;
-use crate::source::Source;
+use crate::object;
+use crate::object::Key;
+use crate::store::Source;
 
 /// Pairs that are shown.
 const EXAMPLES: usize = 3;
@@ -59,7 +60,7 @@ struct Found {
 /// canonical bytes.
 fn examples<'a>(sample: &[Box<[u8]>], groups: impl Iterator<Item = &'a [Found]>) -> Vec<[String; 2]> {
     let names: HashMap<Key, &[u8]> =
-        sample.iter().map(|canonical| (key::key(canonical), &**canonical)).collect();
+        sample.iter().map(|canonical| (object::key(canonical), &**canonical)).collect();
     let mut pairs: Vec<[&[u8]; 2]> = groups
         .map(|group| {
             let mut members: Vec<&[u8]> = group.iter().map(|found| names[&found.key]).collect();
@@ -69,7 +70,7 @@ fn examples<'a>(sample: &[Box<[u8]>], groups: impl Iterator<Item = &'a [Found]>)
         .collect();
     pairs.sort_unstable();
     pairs.truncate(EXAMPLES);
-    pairs.into_iter().map(|pair| pair.map(key::readable)).collect()
+    pairs.into_iter().map(|pair| pair.map(object::readable)).collect()
 }
 
 #[cfg(test)]
@@ -78,7 +79,7 @@ mod tests {
 
     use super::super::samples::{Counting, Told, corpus, object, objects, pool};
     use super::*;
-    use crate::corpus::Target;
+    use crate::locator::Target;
     use crate::monitor::{Interrupted, Phase};
 
     #[test]

@@ -7,7 +7,7 @@ use super::modalities::Modalities;
 use super::options::{Options, Timing};
 use super::sizeless;
 use crate::commands::tally::Tally;
-use crate::corpus::key;
+use crate::object;
 
 /// What one thread found, or all together.
 #[derive(Clone)]
@@ -74,11 +74,11 @@ impl Found {
             self.scattered.offer(digest as u64, digest, canonical);
         }
         if !self.neighbours.is_none() {
-            let key::Neighbourhood { path, stretch } = key::neighbourhood(canonical, STRETCH);
+            let object::Neighbourhood { path, stretch } = object::neighbourhood(canonical, STRETCH);
             let rank = xxhash_rust::xxh3::xxh3_64_with_seed(path, stretch);
             self.neighbours.offer(rank, digest, canonical);
         }
-        if !self.sizeless.is_none() && key::size(canonical).is_none() {
+        if !self.sizeless.is_none() && object::size(canonical).is_none() {
             self.sizeless.offer(digest as u64, digest, canonical);
         }
     }

@@ -13,8 +13,8 @@ use crate::analysis::Summary;
 use crate::analysis::objects::Objects;
 use crate::analysis::replay::Schedule;
 use crate::commands::table::{self, Row};
-use crate::grouping::multiplicity::{Counted, PARTITIONS, Totals};
-use crate::grouping::spellings::SHELVES;
+use crate::counting::multiplicity::{Counted, PARTITIONS, Totals};
+use crate::counting::spellings::SHELVES;
 use crate::monitor::{Monitor, Phase};
 
 /// What was counted.

@@ -1,9 +1,11 @@
 //! From the text of a locator to the numbers that are counted of it. Nothing is kept of the text.
 
 use super::sources::{SourceCache, Sources};
-use crate::corpus::{Base, Locator, key};
+use crate::counting::multiplicity::Named;
 use crate::fault::Fault;
-use crate::grouping::multiplicity::Named;
+use crate::locator::Base;
+use crate::locator::Locator;
+use crate::object;
 
 /// Reads locators; one for each thread.
 pub struct Namer<'a> {
@@ -23,8 +25,8 @@ impl<'a> Namer<'a> {
         let Some(locator) = Locator::parse(text)? else { return Ok(None) };
         let path_end = base.resolve(&locator, &mut self.canonical)?;
         Ok(Some(Named {
-            digest: key::digest(&self.canonical),
-            source: self.sources.number(key::prefix(&self.canonical[..path_end])),
+            digest: object::digest(&self.canonical),
+            source: self.sources.number(object::prefix(&self.canonical[..path_end])),
             size: locator.target.size(),
             spelling: spelling as u64,
             framed: locator.frame.is_some(),

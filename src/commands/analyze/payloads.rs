@@ -12,12 +12,14 @@ use parking_lot::Mutex;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use crate::commands::admission;
-use crate::commands::obtain::{Spent, obtain};
-use crate::corpus::{Key, key, remote};
 use crate::fault::Fault;
+use crate::fetch::{Spent, obtain};
+use crate::locator::url;
 use crate::monitor::{Monitor, Phase};
+use crate::object;
+use crate::object::Key;
 use crate::plan::{self, FileFetch};
-use crate::source::Source;
+use crate::store::Source;
 
 /// How the reading went.
 pub struct Read {
@@ -92,7 +94,7 @@ pub fn sizes(
     monitor.finish(Phase::Fetch);
     let told = told.into_inner();
     let answer = |canonical: &[u8]| {
-        let size = *told.get(&key::key(canonical))?;
+        let size = *told.get(&object::key(canonical))?;
         Some(Answer { digest: admission::digest(canonical), size })
     };
     Ok(sample.iter().filter_map(|canonical| answer(canonical)).collect())
@@ -116,17 +118,17 @@ impl Failures<'_> {
 fn start(sample: &[Box<[u8]>], failures: &Failures) -> Vec<FileFetch> {
     failures.monitor.start(Phase::Fetch, sample.len() as u64);
     let (remotes, mut locals): (Vec<&[u8]>, Vec<&[u8]>) =
-        sample.iter().map(|canonical| &**canonical).partition(|canonical| key::is_remote(canonical));
-    remotes.into_iter().for_each(|canonical| failures.add(&remote::refusal(key::readable(canonical))));
+        sample.iter().map(|canonical| &**canonical).partition(|canonical| object::is_remote(canonical));
+    remotes.into_iter().for_each(|canonical| failures.add(&url::refusal(object::readable(canonical))));
     locals.sort_unstable();
-    plan::plan(locals.into_iter().map(|canonical| (canonical, key::key(canonical))))
+    plan::plan(locals.into_iter().map(|canonical| (canonical, object::key(canonical))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::samples::{Counting, Told, corpus, object, objects, pool};
     use super::*;
-    use crate::corpus::Target;
+    use crate::locator::Target;
     use crate::monitor::Interrupted;
 
     #[test]
@@ -141,7 +143,7 @@ mod tests {
         let lengths = lengths.into_inner();
         let answer = |canonical: &Box<_>| Answer {
             digest: admission::digest(canonical),
-            size: lengths[&key::key(canonical)],
+            size: lengths[&object::key(canonical)],
         };
         let answers: Vec<Answer> = sample.iter().map(answer).collect();
         for jobs in [1, 4] {

@@ -7,9 +7,9 @@ use std::io;
 use std::sync::Arc;
 
 use crate::analysis::replay::{Reads, Schedule};
-use crate::grouping::multiplicity::{Counted, Counter, Inserter, Named};
-use crate::grouping::room::Room;
-use crate::grouping::spellings::{Batch, Meaning, Passed};
+use crate::counting::multiplicity::{Counted, Counter, Inserter, Named};
+use crate::counting::spellings::{Batch, Meaning, Passed};
+use crate::memory::MemoryBudget;
 
 /// The references of each object in each manifest.
 pub struct Placements(Counter);
@@ -26,7 +26,7 @@ pub struct Outcome {
 }
 
 impl Placements {
-    pub fn new(room: Arc<Room>) -> Placements {
+    pub fn new(room: Arc<MemoryBudget>) -> Placements {
         Placements(Counter::new(room))
     }
 
@@ -65,7 +65,7 @@ impl Placements {
 
 impl Placer<'_> {
     /// Counts all texts of `batch` in the manifest at `task` and empties it. As
-    /// [`crate::grouping::spellings::Spellings::count`], but every text is read, and passed on with
+    /// [`crate::counting::spellings::Spellings::count`], but every text is read, and passed on with
     /// one reference.
     ///
     /// Fails when the temporary file cannot be written.
@@ -102,7 +102,7 @@ mod tests {
 
     /// The objects of each manifest, in a room of `memory` bytes.
     fn outcome(manifests: &[&[u64]], workers: &[u64], memory: u64, jobs: usize) -> Outcome {
-        let placements = Placements::new(Arc::new(Room::new(memory)));
+        let placements = Placements::new(Arc::new(MemoryBudget::new(memory)));
         let (mut placer, mut passed) = (placements.placer(), Vec::new());
         for (task, objects) in manifests.iter().enumerate() {
             let mut batch = Batch::default();

@@ -8,11 +8,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use crate::corpus::{Base, Locator, SourcePath, Target, key};
 use crate::fault::Fault;
+use crate::locator::Base;
+use crate::locator::Locator;
+use crate::locator::SourcePath;
+use crate::locator::Target;
 use crate::monitor::{Monitor, Phase};
-use crate::source::local::Local;
-use crate::source::{Cost, Prepared, Request, Source};
+use crate::object;
+use crate::store::local::Local;
+use crate::store::{Cost, Prepared, Request, Source};
 
 pub fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/corpus").canonicalize().unwrap()
@@ -20,7 +24,7 @@ pub fn corpus() -> PathBuf {
 
 pub fn object(path: &str, target: &Target) -> Box<[u8]> {
     let mut canonical = Vec::new();
-    key::canonical(path.as_bytes(), target, &mut canonical);
+    object::canonical(path.as_bytes(), target, &mut canonical);
     canonical.into()
 }
 

@@ -21,12 +21,12 @@ use super::sources::Sources;
 use crate::commands::manifests::Opened;
 use crate::commands::scan::{self, Collector, Scanned, Stop};
 use crate::commands::tally::Tally;
-use crate::corpus::Base;
-use crate::corpus::rows::{Ask, Rows, Texts};
+use crate::counting::multiplicity::{Counter, Inserter};
+use crate::counting::spellings::{Batch, Meaning, Passed, Spellings};
 use crate::fault::Fault;
-use crate::grouping::multiplicity::{Counter, Inserter};
-use crate::grouping::room::Room;
-use crate::grouping::spellings::{Batch, Meaning, Passed, Spellings};
+use crate::locator::Base;
+use crate::manifest::rows::{Ask, Rows, Texts};
+use crate::memory::MemoryBudget;
 use crate::monitor::Monitor;
 
 /// What all threads count together in one reading of all manifests.
@@ -103,7 +103,7 @@ impl<'a> Counting<'a> {
         let sequence = (options.ordered * size_of::<u64>()) as u64;
         // Of the rest seven eighths are for tables: those that grow or move out at the same time, a
         // few of many hundreds, take as much again for a moment.
-        let room = Arc::new(Room::new(options.memory.saturating_sub(decoding + sequence) / 8 * 7));
+        let room = Arc::new(MemoryBudget::new(options.memory.saturating_sub(decoding + sequence) / 8 * 7));
         Counting {
             inputs,
             options,

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::report::{OtherSources, SourceShare};
 use super::scale::scaled;
-use crate::grouping::multiplicity::Counted;
+use crate::counting::multiplicity::Counted;
 
 /// Sources that are told apart; all further ones share the last number, and which those are
 /// depends on the threads. A web corpus has millions of hosts. A source takes its name, some 70

@@ -20,7 +20,7 @@ use super::report::Timings;
 use crate::cache::Cache;
 use crate::commands::break_even::Costs;
 use crate::monitor::Monitor;
-use crate::source::Source;
+use crate::store::Source;
 
 /// Reads the objects of `sample`, distinct canonical bytes, from their sources, puts each into a
 /// cache of its own below `cache_dir` and hits it. Nothing of that stays on the disk. `references`
@@ -134,7 +134,7 @@ impl Drop for Folder {
 mod tests {
     use super::super::samples::{Counting, Told, object, objects, pool};
     use super::*;
-    use crate::corpus::Target;
+    use crate::locator::Target;
     use crate::monitor::{Interrupted, Phase};
 
     fn is_empty(folder: &Path) -> bool {

@@ -5,11 +5,15 @@ use std::collections::HashMap;
 use arrow_array::LargeStringArray;
 
 use super::chunks::Cut;
-use crate::corpus::Object;
-use crate::corpus::rows::{Need, Rows, SAMPLE_ID, text_column};
-use crate::corpus::shard::Filled;
-use crate::corpus::{Base, Key, Locator, key, remote};
 use crate::fault::Fault;
+use crate::locator::Base;
+use crate::locator::Locator;
+use crate::locator::url;
+use crate::manifest::rows::{Need, Rows, SAMPLE_ID, text_column};
+use crate::object;
+use crate::object::Key;
+use crate::object::Object;
+use crate::shard::Filled;
 
 /// Rows and what each of them waits for.
 pub struct Asked<'r> {
@@ -34,7 +38,7 @@ pub enum Waiting {
 /// command cannot read it.
 pub fn resolve(locator: &Locator, base: &Base, canonical: &mut Vec<u8>) -> Result<(), Fault> {
     base.resolve(locator, canonical)?;
-    if key::is_remote(canonical) { Err(remote::refusal(&locator.path)) } else { Ok(()) }
+    if object::is_remote(canonical) { Err(url::refusal(&locator.path)) } else { Ok(()) }
 }
 
 impl Asked<'_> {
@@ -66,7 +70,7 @@ impl Asked<'_> {
         if let Err(fault) = resolve(&locator, base, canonical) {
             return failed(fault.to_string());
         }
-        let key = key::key(canonical);
+        let key = object::key(canonical);
         let object = || Object { canonical: canonical.as_slice().into(), count: 1, wanted: true };
         self.objects.entry(key).or_insert_with(object);
         Waiting::Object(key, locator.frame)
@@ -78,8 +82,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::corpus::Target;
     use crate::fault::Class;
+    use crate::locator::Target;
 
     #[test]
     fn remote_objects_are_refused_by_the_name_they_are_written_with() {

@@ -15,10 +15,11 @@ use super::asked::{Asked, Waiting};
 use super::options::OnError;
 use super::shard_tier::Use;
 use super::supply::{Supplied, Supply};
-use crate::corpus::rows;
-use crate::corpus::shard::{Chunk, Filled};
-use crate::corpus::{Key, Object};
 use crate::fault::{Class, Fault};
+use crate::manifest::rows;
+use crate::object::Key;
+use crate::object::Object;
+use crate::shard::{Chunk, Filled};
 
 /// Payload bytes that are loaded together, by estimate.
 const LOT_BYTES: u64 = 16 << 20;

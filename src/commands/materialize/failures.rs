@@ -6,9 +6,9 @@ use std::fmt;
 use parking_lot::RwLock;
 
 use super::options::OnError;
-use crate::corpus::Key;
 use crate::fault::Fault;
 use crate::monitor::Monitor;
+use crate::object::Key;
 
 /// The failed objects of a run. A run that must not fail ends at the first one.
 pub struct Failures {

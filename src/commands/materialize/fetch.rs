@@ -14,13 +14,16 @@ use super::failures::Failures;
 use crate::cache::memory::MemoryTier;
 use crate::cache::{self, Cache};
 use crate::commands::admission::Admission;
-use crate::commands::obtain::obtain;
-use crate::corpus::{Key, Object, Target, key};
+use crate::counting::objects::Groups;
 use crate::fault::Fault;
-use crate::grouping::objects::Groups;
+use crate::fetch::obtain;
+use crate::locator::Target;
 use crate::monitor::{Monitor, Phase};
+use crate::object;
+use crate::object::Key;
+use crate::object::Object;
 use crate::plan::{self, FileFetch};
-use crate::source::Source;
+use crate::store::Source;
 
 /// What the threads of a run share.
 pub struct Run<'a> {
@@ -97,7 +100,7 @@ pub struct Batch {
 /// Plans one batch: asks the cache, if there is one, what it holds.
 pub fn plan_batch(objects: &[Object], stock: Stock, pool: &rayon::ThreadPool) -> Batch {
     let look_up = |object: &Object| {
-        let key = key::key(&object.canonical);
+        let key = object::key(&object.canonical);
         (key, stock.root.and_then(|root| cache::held(root, &key)))
     };
     let looked_up: Vec<(Key, Option<u64>)> =
@@ -145,8 +148,8 @@ pub fn plan_all(
         let mut others: HashSet<u64> = HashSet::new();
         for file in batch.files.iter().chain(&batch.apart) {
             match file.targets.last() {
-                Some(Target::Range { .. }) => ranged.insert(key::short_hash(&file.path)),
-                _ => others.insert(key::short_hash(&file.path)),
+                Some(Target::Range { .. }) => ranged.insert(object::short_hash(&file.path)),
+                _ => others.insert(object::short_hash(&file.path)),
             };
         }
         total.files += others.difference(&ranged).count() as u64;

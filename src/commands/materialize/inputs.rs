@@ -11,13 +11,13 @@ use anyhow::{Context, anyhow, bail};
 use super::options::{Format, OnError, Options};
 use crate::commands::Unreadable;
 use crate::commands::manifests::{self, Opened};
-use crate::corpus::Base;
-use crate::corpus::manifest::{Kind, Manifest};
-use crate::corpus::read::{self, Outline};
-use crate::corpus::rows::{self, Columns};
-use crate::corpus::shard::parquet::{JsonFields, Layout};
-use crate::corpus::shard::webdataset;
+use crate::locator::Base;
+use crate::manifest::discover::{Kind, Manifest};
+use crate::manifest::rows::{self, Columns};
+use crate::manifest::{self, Outline};
 use crate::monitor::Monitor;
+use crate::shard::parquet::{JsonFields, Layout};
+use crate::shard::webdataset;
 
 /// A manifest and the shard it becomes.
 pub struct Input {
@@ -184,7 +184,7 @@ fn json_fields(inputs: &[&Input], monitor: &dyn Monitor) -> anyhow::Result<JsonF
                     let sent = batches.send((input.manifest.path.as_path(), rows));
                     sent.map_err(|_| anyhow!("the fields were refused, so no more rows are needed"))
                 };
-                let _ = read::read(&input.manifest, input.outline.kind, Columns::All, each);
+                let _ = manifest::read(&input.manifest, input.outline.kind, Columns::All, each);
             }
         });
         JsonFields::infer(found.into_iter())

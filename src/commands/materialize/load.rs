@@ -14,11 +14,14 @@ use super::fetch::{Run, Until};
 use crate::cache::Lookup;
 use crate::cache::flight::Flight;
 use crate::commands::admission::Admission;
-use crate::corpus::{Key, Object, Target, key};
 use crate::fault::{Class, Fault};
-use crate::frame;
+use crate::locator::Target;
 use crate::monitor::Monitor;
+use crate::object;
+use crate::object::Key;
+use crate::object::Object;
 use crate::plan;
+use crate::steps::tiff;
 
 /// Loads payloads for the threads that write shards.
 pub struct Loader<'a> {
@@ -100,8 +103,8 @@ impl<'a> Loader<'a> {
         payload: &Bytes,
         index: u32,
     ) -> anyhow::Result<Result<Bytes, Fault>> {
-        let page = frame::extract(payload, index).map_err(|fault| {
-            let (path, target) = key::decode(&object.canonical);
+        let page = tiff::extract(payload, index).map_err(|fault| {
+            let (path, target) = object::decode(&object.canonical);
             let what = match target {
                 Target::Whole => format!("{path}: {}", fault.what),
                 Target::Member(name) => format!("{path}: member {name}: {}", fault.what),

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-pub use crate::corpus::shard::parquet::Codec as Compression;
-pub use crate::corpus::shard::webdataset::Tokens as ImageTokens;
+pub use crate::shard::parquet::Codec as Compression;
+pub use crate::shard::webdataset::Tokens as ImageTokens;
 
 /// Everything `materialize` needs to know.
 #[derive(Clone, Debug)]

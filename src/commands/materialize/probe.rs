@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::counters::Counter;
 use super::fetch::{Run, Stock, Until, plan_batch};
 use crate::commands::break_even::Costs;
-use crate::grouping::objects::{Groups, Totals};
+use crate::counting::objects::{Groups, Totals};
 use crate::plan::FileFetch;
 
 /// How payloads get from sources to rows.

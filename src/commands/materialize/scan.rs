@@ -8,9 +8,9 @@ use super::inputs::Input;
 use crate::commands::Unreadable;
 use crate::commands::scan::{self, Collector, Stop};
 use crate::commands::tally::Tally;
-use crate::corpus::rows::{Need, Rows};
+use crate::counting::objects::{Grouper, Groups, Inserter};
 use crate::fault::Fault;
-use crate::grouping::objects::{Grouper, Groups, Inserter};
+use crate::manifest::rows::{Need, Rows};
 use crate::monitor::Monitor;
 
 /// The references of a run, not yet counted.

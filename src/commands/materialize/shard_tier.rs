@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 
-use crate::corpus::Key;
+use crate::object::Key;
 
 /// What an object costs beside its payload.
 const OVERHEAD: u64 = 96;

@@ -14,10 +14,11 @@ use super::inputs::Input;
 use super::load::Loader;
 use super::shard_tier::{ShardTier, Use};
 use crate::commands::admission::Admission;
-use crate::corpus::read;
-use crate::corpus::rows::{Columns, Rows};
-use crate::corpus::{Key, Object};
 use crate::fault::Fault;
+use crate::manifest;
+use crate::manifest::rows::{Columns, Rows};
+use crate::object::Key;
+use crate::object::Object;
 
 /// Payloads for the rows of one shard.
 pub struct Supply<'a> {
@@ -75,7 +76,7 @@ impl<'a> Supply<'a> {
             }
             Ok(())
         };
-        read::read(&input.manifest, input.outline.kind, Columns::References, each)?;
+        manifest::read(&input.manifest, input.outline.kind, Columns::References, each)?;
         let tier = ShardTier::new(references, room, folder);
         Ok(Supply { loader, apart: Some(Apart { admission, tier, told: false }) })
     }

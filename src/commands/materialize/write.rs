@@ -13,12 +13,12 @@ use super::options::{Format, ImageTokens, OnError, Options};
 use super::output::{self, Output, Record};
 use super::supply::Supply;
 use crate::commands::tally::Tally;
-use crate::corpus::read;
-use crate::corpus::rows::{Columns, Rows};
-use crate::corpus::shard::Chunk;
-use crate::corpus::shard::parquet::{Layout, ParquetShard};
-use crate::corpus::shard::webdataset::WebDatasetWriter;
+use crate::manifest;
+use crate::manifest::rows::{Columns, Rows};
 use crate::monitor::{Interrupted, Monitor, Phase};
+use crate::shard::Chunk;
+use crate::shard::parquet::{Layout, ParquetShard};
+use crate::shard::webdataset::WebDatasetWriter;
 
 /// Samples of a WebDataset shard are put together in chunks of this many payload bytes.
 const WEBDATASET_CHUNK_BYTES: u64 = 16 << 20;
@@ -126,7 +126,7 @@ impl Job<'_> {
                 anyhow::anyhow!("stopped")
             })
         };
-        let read = read::read(&input.manifest, input.outline.kind, Columns::All, each);
+        let read = manifest::read(&input.manifest, input.outline.kind, Columns::All, each);
         match (fatal, read) {
             (Some(error), _) => return Err(Unwritten::Run(error)),
             (None, Err(error)) => return Err(Unwritten::Manifest(error)),
@@ -139,7 +139,7 @@ impl Job<'_> {
     /// Rows in = rows written + rows dropped, and every reference has its outcome: else the
     /// manifest is not the one that was scanned.
     fn check_laws(&self, input: &Input, outcome: &Outcome) -> anyhow::Result<()> {
-        read::check_unchanged(&input.manifest, &input.outline)?;
+        manifest::check_unchanged(&input.manifest, &input.outline)?;
         let references = outcome.materialized + outcome.failed.values().sum::<u64>();
         let rows = outcome.rows_out + outcome.rows_dropped;
         if (rows, references) != (self.tally.rows, self.tally.references) {

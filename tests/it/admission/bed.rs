@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use onepull::commands::admission::{Admission, Choice, digest};
 use onepull::commands::materialize::{Options, Report};
-use onepull::corpus::{SourcePath, Target, key};
+use onepull::locator::SourcePath;
+use onepull::locator::Target;
+use onepull::object;
 
 use crate::support::corpus::Corpus;
 use crate::support::manifests::Row;
@@ -45,7 +47,7 @@ impl Object {
 
     pub fn canonical(&self) -> Vec<u8> {
         let mut canonical = Vec::new();
-        key::canonical(self.path.as_os_str().as_bytes(), &self.target, &mut canonical);
+        object::canonical(self.path.as_os_str().as_bytes(), &self.target, &mut canonical);
         canonical
     }
 

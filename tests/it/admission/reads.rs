@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use onepull::commands::materialize::{Format, Options};
-use onepull::corpus::{Target, key};
+use onepull::locator::Target;
+use onepull::object;
 
 use super::bed::{Bed, Object};
 use crate::support::{files, shards};
@@ -71,7 +72,7 @@ fn entries(bed: &Bed, cache: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<_> = bed
         .on_the_list()
         .map(|object| {
-            let key = key::key(&object.canonical()).to_string();
+            let key = object::key(&object.canonical()).to_string();
             let entry = cache.join("v1").join(&key[..2]).join(&key[2..4]).join(&key);
             assert_eq!(fs::metadata(&entry).unwrap().len(), object.size + 96);
             entry

@@ -4,7 +4,8 @@
 use std::fs::{self, File};
 
 use onepull::commands::size::{Admission, MeanSize, Options, Policy, ProbedSizes, Report};
-use onepull::corpus::{Target, key};
+use onepull::locator::Target;
+use onepull::object;
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::json;
@@ -38,9 +39,9 @@ impl Bed {
         let mut digest = |path: &str, target: &Target, size: usize| {
             let path = corpus.path("").canonicalize().unwrap().join(path);
             let mut canonical = Vec::new();
-            key::canonical(path.to_str().unwrap().as_bytes(), target, &mut canonical);
+            object::canonical(path.to_str().unwrap().as_bytes(), target, &mut canonical);
             let k = references(unknown.len());
-            unknown.push(Unknown { digest: key::digest(&canonical), size: size as u64, k });
+            unknown.push(Unknown { digest: object::digest(&canonical), size: size as u64, k });
         };
         for nth in 0..30 {
             let (name, payload) = (format!("{nth}.jpg"), vec![b'f'; 1 + random.below(3_000)]);

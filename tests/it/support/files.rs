@@ -8,7 +8,7 @@ use rustix::fs::{Access, access, statvfs};
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
-/// Room that a test may need, bytes.
+/// MemoryBudget that a test may need, bytes.
 const ROOM: u64 = 1 << 30;
 
 /// A folder for one test. In memory where there is room for it: caches have thousands of folders,

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use onepull::corpus::{SourcePath, Target};
 use onepull::fault::Fault;
-use onepull::source::local::{FileInfo, Local};
-use onepull::source::{Cost, Prepared, Request, Source};
+use onepull::locator::SourcePath;
+use onepull::locator::Target;
+use onepull::store::local::{FileInfo, Local};
+use onepull::store::{Cost, Prepared, Request, Source};
 
 /// One payload, as a source is asked for it.
 pub type Wanted = (SourcePath, Target);

@@ -6,7 +6,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use onepull::commands::materialize::*;
 use onepull::monitor::Silent;
-use onepull::source::Source;
+use onepull::store::Source;
 
 /// The defaults of the command line, with two jobs.
 pub fn options(manifests: &Path, output: &Path, cache: &Path) -> Options {

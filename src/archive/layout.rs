@@ -1,0 +1,111 @@
+//! Which byte ranges of a tar are what they seem.
+//!
+//! A byte range of a tar is legal wherever it lies, but for the stored bytes of a sparse member,
+//! whose logical size is not a range of the file. The cheap proof is a plain header right before
+//! the range that gives the same size; only without it are the headers of the archive read.
+
+use super::record::Described;
+use super::sniff;
+use crate::fault::{Class, Fault};
+use crate::locator::SourcePath;
+
+/// What the headers of an archive say about its bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// Sparse members, header to end of stored bytes, in order.
+    sparse: Vec<(u64, u64)>,
+    end: u64,
+    pub damage: Option<Damage>,
+}
+
+/// Where reading the headers stopped before the end of the archive, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    pub position: u64,
+    pub reason: String,
+}
+
+impl Layout {
+    pub fn add(&mut self, described: &Described) {
+        self.end = described.next();
+        if described.sparse {
+            self.sparse.push((described.start, described.end));
+        }
+    }
+
+    /// The end of what was understood, bytes.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Members that end behind `length` make the archive damaged: the file was cut.
+    pub fn cut_at(&mut self, length: u64) {
+        if self.end > length.next_multiple_of(super::BLOCK) {
+            let reason = "it ends inside a member".to_owned();
+            self.damage = Some(Damage { position: length, reason });
+        }
+    }
+
+    /// Whether a range may be what it seems, of the archive at `path`.
+    ///
+    /// # Errors
+    /// It touches a sparse member, or lies where the archive could not be understood.
+    pub fn check(&self, path: &SourcePath, offset: u64, size: u64) -> Result<(), Fault> {
+        let end = offset.saturating_add(size);
+        let fault = |class, what| Err(Fault::new(class, format!("{path}: {size} bytes at {offset} {what}")));
+        let next = self.sparse.partition_point(|&(_, to)| to <= offset);
+        if self.sparse.get(next).is_some_and(|&(from, _)| from < end) {
+            let what = "touch a sparse member, whose size is no byte range: name the member alone, or \
+                        store it whole";
+            return fault(Class::Unsupported, what.to_owned());
+        }
+        match &self.damage {
+            Some(Damage { position, reason }) if end > *position => {
+                let what = format!("lie behind byte {position}, where the archive is damaged: {reason}");
+                fault(Class::ArchiveCorrupt, what)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether `block`, found right before a range of `size` bytes, proves that the range is the
+/// content of a member.
+pub fn vouches(block: &[u8], size: u64) -> bool {
+    sniff::header(block).is_some_and(|header| {
+        let plain = matches!(block[156], 0 | b'0' | b'7');
+        // The name that GNU tar makes up for sparse members in extended headers.
+        let made_up = header.path_bytes().windows(14).any(|part| part == b"GNUSparseFile.");
+        plain && !made_up && header.entry_size().is_ok_and(|stored| stored == size)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::samples::Tar;
+
+    #[test]
+    fn only_a_plain_header_of_the_same_size_vouches() {
+        let tar = Tar::new().file("a.jpg", b"12345").end();
+        assert!(vouches(&tar[..512], 5));
+        assert!(!vouches(&tar[..512], 6));
+        assert!(!vouches(&tar[512..1024], 5));
+        assert!(!vouches(&tar[..100], 5));
+        let sparse = Tar::new().entry(b'S', "a.jpg", b"12345").end();
+        assert!(!vouches(&sparse[..512], 5));
+        let made_up = Tar::new().file("./GNUSparseFile.7/a.jpg", b"12345").end();
+        assert!(!vouches(&made_up[..512], 5));
+    }
+
+    #[test]
+    fn ranges_that_touch_a_sparse_member_are_refused_and_others_are_not() {
+        let layout = Layout { sparse: vec![(1000, 2000)], end: 5000, damage: None };
+        let path = SourcePath::from_bytes(b"/a.tar");
+        let class = |offset, size| layout.check(&path, offset, size).map_err(|fault| fault.class);
+        assert_eq!(class(0, 1000), Ok(()));
+        assert_eq!(class(999, 2), Err(Class::Unsupported));
+        assert_eq!(class(1500, 1), Err(Class::Unsupported));
+        assert_eq!(class(2000, 7000), Ok(()));
+    }
+}

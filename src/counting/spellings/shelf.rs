@@ -1,0 +1,284 @@
+//! A hash table that is looked up for many texts at once.
+//!
+//! A lookup needs the text and the count; what the text means lies apart and is read only when the
+//! text is passed on.
+
+use super::slots::{self, Slots};
+use super::{Meaning, Passed};
+use crate::counting::multiplicity::Packed;
+
+/// A hash of a text: 80 bits, of which the lowest is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text(u128);
+
+/// Known texts, open addressing with linear probing.
+#[derive(Default)]
+pub struct Shelf {
+    slots: Slots,
+    /// What the texts mean, in the order in which they came.
+    meanings: Vec<Packed>,
+}
+
+impl Text {
+    pub fn new(hash: u128) -> Text {
+        // Not zero: that is a slot without text.
+        Text(hash & TEXT | 1)
+    }
+}
+
+impl Shelf {
+    /// Bytes held.
+    pub fn resident(&self) -> usize {
+        size_of_val(&*self.slots) + self.meanings.capacity() * size_of::<Packed>()
+    }
+
+    /// Makes ready for [`Shelf::count`] of these texts, with `most` slots as long as they are enough.
+    /// Most of a lookup is waiting for memory, so that is asked for before it is needed.
+    pub fn expect(&mut self, texts: &[Text], most: usize) {
+        self.reserve(texts.len(), most);
+        texts.iter().for_each(|text| prefetch(&self.slots[self.start(*text)]));
+    }
+
+    /// Adds a reference to each of `texts`, which were expected. `read` tells what the text at a
+    /// position means, if it is not known or to be read again; a text that it returns nothing for is
+    /// not counted. Counts that are full are appended to `passed`. Returns how many texts were
+    /// counted.
+    pub fn count(
+        &mut self,
+        texts: &[Text],
+        mut read: impl FnMut(usize) -> Option<Meaning>,
+        passed: &mut Vec<Passed>,
+    ) -> u64 {
+        let mut counted = 0;
+        for (nth, text) in texts.iter().enumerate() {
+            match self.find(*text) {
+                Ok(at) => {
+                    let mut slot = Slot(self.slot(at).0 + ONE);
+                    if slot.again() && !read(nth).is_some_and(|meaning| meaning.again) {
+                        slot.0 &= !AGAIN;
+                    }
+                    if slot.0 & COUNT == COUNT {
+                        passed.push(self.passed_by(slot));
+                        slot.0 &= !COUNT;
+                    }
+                    self.put(at, slot);
+                }
+                Err(at) => {
+                    let Some(meaning) = read(nth) else { continue };
+                    self.put(at, Slot::new(*text, &meaning, self.meanings.len()));
+                    self.meanings.push(Packed::of(&meaning.named));
+                }
+            }
+            counted += 1;
+        }
+        counted
+    }
+
+    /// All references that are not passed on yet, in the order in which their texts came first.
+    pub fn passed(&self) -> impl Iterator<Item = Passed> + '_ {
+        self.in_order().into_iter().filter(|slot| slot.count() > 0).map(|slot| self.passed_by(slot))
+    }
+
+    /// Whether `most` slots are about to be too few.
+    pub fn is_full(&self, most: usize) -> bool {
+        needed(self.meanings.len()) + most / 16 >= most
+    }
+
+    /// Forgets a third of the texts or more, those with the fewest references, and passes these on.
+    /// The others keep theirs: what came often is likely to come again.
+    pub fn forget(&mut self, passed: &mut Vec<Passed>) {
+        let slots = self.in_order();
+        let class = |slot: &Slot| slot.count().min(MANY) as usize;
+        let mut texts = [0; MANY as usize + 1];
+        slots.iter().for_each(|slot| texts[class(slot)] += 1);
+        let mut forgotten = 0;
+        let few = texts.iter().position(|texts| {
+            forgotten += texts;
+            forgotten > slots.len() / 3
+        });
+        self.slots.fill(slots::Bytes::default());
+        let mut kept = 0;
+        for slot in slots {
+            if Some(class(&slot)) > few {
+                // In order, so none is overwritten that is still to be moved.
+                self.meanings[kept] = self.meanings[slot.meaning()];
+                let (Ok(at) | Err(at)) = self.find(slot.text());
+                self.put(at, slot.renumbered(kept));
+                kept += 1;
+            } else if slot.count() > 0 {
+                passed.push(self.passed_by(slot));
+            }
+        }
+        self.meanings.truncate(kept);
+    }
+
+    /// The texts in the order in which they came first, so that their meanings are read one after
+    /// the other.
+    fn in_order(&self) -> Vec<Slot> {
+        let mut slots = vec![Slot::default(); self.meanings.len()];
+        taken(&self.slots).for_each(|slot| slots[slot.meaning()] = slot);
+        slots
+    }
+
+    fn passed_by(&self, slot: Slot) -> Passed {
+        (self.meanings[slot.meaning()].named(slot.spelling(), slot.framed()), slot.count())
+    }
+
+    #[inline]
+    fn slot(&self, at: usize) -> Slot {
+        Slot::of(&self.slots[at])
+    }
+
+    #[inline]
+    fn put(&mut self, at: usize, slot: Slot) {
+        self.slots[at] = slot.0.to_ne_bytes();
+    }
+
+    /// The slot of a text, or the free one where it belongs.
+    #[inline]
+    fn find(&self, text: Text) -> Result<usize, usize> {
+        let mut at = self.start(text);
+        loop {
+            let slot = self.slot(at);
+            if slot.text() == text {
+                return Ok(at);
+            }
+            if slot.is_free() {
+                return Err(at);
+            }
+            at += 1;
+            if at == self.slots.len() {
+                at = 0;
+            }
+        }
+    }
+
+    /// Where the search for a text starts: by bits that did not choose the shelf, scaled to the
+    /// number of slots.
+    #[inline]
+    fn start(&self, text: Text) -> usize {
+        let bits = u64::from((text.0 >> 32) as u32);
+        ((bits * self.slots.len() as u64) >> 32) as usize
+    }
+
+    /// Grows so that `more` texts find a free slot, and a fifth of the slots stays free: no search
+    /// is long. Has more than `most` slots only where that is needed.
+    fn reserve(&mut self, more: usize, most: usize) {
+        let needed = needed(self.meanings.len() + more);
+        if needed <= self.slots.len() {
+            return;
+        }
+        let factor = if self.slots.len() < LARGE { 4 } else { 2 };
+        let length = needed.max((self.slots.len() * factor).min(most)).max(FEWEST);
+        let old = std::mem::replace(&mut self.slots, Slots::new(length));
+        self.meanings.reserve_exact(length * 4 / 5 - self.meanings.len());
+        for slot in taken(&old) {
+            let (Ok(at) | Err(at)) = self.find(slot.text());
+            self.put(at, slot);
+        }
+    }
+}
+
+/// The slots that hold a text.
+fn taken(slots: &[slots::Bytes]) -> impl Iterator<Item = Slot> + '_ {
+    slots.iter().map(Slot::of).filter(|slot| !slot.is_free())
+}
+
+/// Slots for so many texts.
+fn needed(texts: usize) -> usize {
+    texts * 5 / 4 + 1
+}
+
+/// Slots that a shelf of so many bytes has, with the meanings of four fifths of them.
+pub fn slots_within(bytes: usize) -> usize {
+    bytes * 5 / (size_of::<Slot>() * 5 + size_of::<Packed>() * 4)
+}
+
+/// Slots of a shelf that is used, at least.
+const FEWEST: usize = 64;
+
+/// Slots from which on a shelf doubles. Below it grows faster, since every growth moves all texts.
+const LARGE: usize = 1 << 16;
+
+/// References from which on texts are not told apart when some are to be forgotten.
+const MANY: u64 = 255;
+
+/// From the lowest bit: the text, its references that are not passed on yet, whether they want one
+/// page, whether the text is to be read again, and the number of the meaning; all zero where there
+/// is no text. A slot never lies across two lines of a cache.
+///
+/// The number has 28 bits: as many meanings would take 6 GB on each shelf.
+#[derive(Clone, Copy, Default)]
+struct Slot(u128);
+
+const TEXT_BITS: u32 = 80;
+const COUNT_BITS: u32 = 18;
+const MEANING_SHIFT: u32 = TEXT_BITS + COUNT_BITS + 2;
+
+const TEXT: u128 = (1 << TEXT_BITS) - 1;
+const ONE: u128 = 1 << TEXT_BITS;
+const COUNT: u128 = ((1 << COUNT_BITS) - 1) << TEXT_BITS;
+const FRAMED: u128 = 1 << (TEXT_BITS + COUNT_BITS);
+const AGAIN: u128 = FRAMED << 1;
+const ONE_MEANING: u128 = 1 << MEANING_SHIFT;
+
+impl Slot {
+    #[inline]
+    fn of(bytes: &slots::Bytes) -> Slot {
+        Slot(u128::from_ne_bytes(*bytes))
+    }
+
+    /// A text that came once.
+    fn new(text: Text, meaning: &Meaning, number: usize) -> Slot {
+        let framed = if meaning.named.framed { FRAMED } else { 0 };
+        let again = if meaning.again { AGAIN } else { 0 };
+        Slot(text.0 | ONE | framed | again | (number as u128) << MEANING_SHIFT)
+    }
+
+    /// The same text, whose meaning has another number.
+    fn renumbered(self, meaning: usize) -> Slot {
+        Slot(self.0 & (ONE_MEANING - 1) | (meaning as u128) << MEANING_SHIFT)
+    }
+
+    fn is_free(self) -> bool {
+        self.0 == 0
+    }
+
+    fn text(self) -> Text {
+        Text(self.0 & TEXT)
+    }
+
+    /// What tells the text from others of its object.
+    fn spelling(self) -> u64 {
+        self.0 as u64
+    }
+
+    fn count(self) -> u64 {
+        ((self.0 & COUNT) >> TEXT_BITS) as u64
+    }
+
+    fn again(self) -> bool {
+        self.0 & AGAIN != 0
+    }
+
+    fn framed(self) -> bool {
+        self.0 & FRAMED != 0
+    }
+
+    fn meaning(self) -> usize {
+        (self.0 >> MEANING_SHIFT) as usize
+    }
+}
+
+/// Asks for the memory of `slot` without waiting for it.
+#[inline]
+fn prefetch(slot: &slots::Bytes) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(slot).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = slot;
+}

@@ -1,0 +1,146 @@
+//! What a Parquet shard looks like: columns, codecs, file-level metadata.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use parquet::schema::types::ColumnPath;
+
+use super::JsonFields;
+use super::payload::Storage;
+use crate::manifest::rows::*;
+
+/// Codec of the columns; of payloads too where it makes them smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codec {
+    None,
+    Snappy,
+    Lz4,
+    Zstd,
+}
+
+impl Codec {
+    pub fn compression(self) -> Compression {
+        match self {
+            Codec::None => Compression::UNCOMPRESSED,
+            Codec::Snappy => Compression::SNAPPY,
+            Codec::Lz4 => Compression::LZ4_RAW,
+            Codec::Zstd => Compression::ZSTD(ZstdLevel::try_new(3).expect("3 is a level of zstd")),
+        }
+    }
+}
+
+/// The columns of a shard, in order.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    pub schema: SchemaRef,
+    pub codec: Codec,
+    /// How to turn the fields of JSONL rows into columns; `None` for rows that have columns.
+    pub json_fields: Option<Arc<JsonFields>>,
+    metadata: Vec<(String, String)>,
+}
+
+impl Layout {
+    /// The columns of a Parquet manifest, in its order. The payload column becomes
+    /// `large_binary`, the error column text, days `date32`; whichever of the two is missing is added at
+    /// the end.
+    pub fn of_parquet(manifest: &Schema, codec: Codec) -> Layout {
+        let mut fields: Vec<Arc<Field>> = manifest.fields().iter().map(with_days).collect();
+        set(&mut fields, BINARY_CONTENT, |_| DataType::LargeBinary);
+        set(&mut fields, MATERIALIZE_ERROR, |old| match old {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => old.clone(),
+            _ => DataType::Utf8,
+        });
+        let mut metadata: Vec<_> = manifest.metadata().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+        metadata.sort();
+        let schema = Arc::new(Schema::new_with_metadata(fields, manifest.metadata().clone()));
+        Layout { schema, codec, json_fields: None, metadata }
+    }
+
+    /// The interleaved schema, then the other fields of the JSONL rows.
+    pub fn of_jsonl(json_fields: Arc<JsonFields>, codec: Codec) -> Layout {
+        let mut fields = vec![
+            Field::new(SAMPLE_ID, DataType::Utf8, false),
+            Field::new(POSITION, DataType::Int32, false),
+            Field::new(MODALITY, DataType::Utf8, false),
+            Field::new(CONTENT_TYPE, DataType::Utf8, true),
+            Field::new(TEXT_CONTENT, DataType::Utf8, true),
+            Field::new(BINARY_CONTENT, DataType::LargeBinary, true),
+            Field::new(SOURCE_REF, DataType::Utf8, true),
+            Field::new(MATERIALIZE_ERROR, DataType::Utf8, true),
+        ];
+        fields.extend(json_fields.schema().fields().iter().map(|field| field.as_ref().clone()));
+        Layout {
+            schema: Arc::new(Schema::new(fields)),
+            codec,
+            json_fields: Some(json_fields),
+            metadata: Vec::new(),
+        }
+    }
+
+    /// Properties of a file whose payloads are stored as `payloads` unless a row group has
+    /// [`Layout::payload_properties`] of its own.
+    pub fn properties(&self, payloads: Storage) -> WriterProperties {
+        let column = ColumnPath::from(BINARY_CONTENT);
+        builder()
+            .set_compression(self.codec.compression())
+            .set_column_dictionary_enabled(column.clone(), payloads.dictionary)
+            .set_column_dictionary_page_size_limit(column.clone(), usize::MAX)
+            .set_column_compression(column, self.payload_codec(payloads).compression())
+            .build()
+    }
+
+    /// Properties of the payload column of one row group.
+    pub fn payload_properties(&self, payloads: Storage) -> WriterProperties {
+        builder()
+            .set_dictionary_enabled(payloads.dictionary)
+            .set_dictionary_page_size_limit(usize::MAX)
+            .set_compression(self.payload_codec(payloads).compression())
+            .build()
+    }
+
+    fn payload_codec(&self, payloads: Storage) -> Codec {
+        if payloads.compress { self.codec } else { Codec::None }
+    }
+
+    /// The file-level metadata of the manifest, in order of their names.
+    pub fn key_values(&self) -> impl Iterator<Item = KeyValue> + '_ {
+        self.metadata.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
+    }
+}
+
+/// Statistics of payloads are kept for their null count, which tells a later run what is there
+/// without reading it; their bounds are cut to a few bytes.
+fn builder() -> WriterPropertiesBuilder {
+    WriterProperties::builder()
+        .set_column_statistics_enabled(ColumnPath::from(BINARY_CONTENT), EnabledStatistics::Chunk)
+        .set_statistics_truncate_length(Some(16))
+        .set_max_row_group_row_count(None)
+        .set_created_by(concat!("onepull version ", env!("CARGO_PKG_VERSION")).to_owned())
+}
+
+/// `date64`, which no reader of Parquet but Arrow's own knows, becomes `date32`: both are days.
+fn with_days(field: &Arc<Field>) -> Arc<Field> {
+    let data_type = match field.data_type() {
+        DataType::Date64 => DataType::Date32,
+        DataType::List(inner) => DataType::List(with_days(inner)),
+        DataType::LargeList(inner) => DataType::LargeList(with_days(inner)),
+        DataType::FixedSizeList(inner, size) => DataType::FixedSizeList(with_days(inner), *size),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(with_days).collect()),
+        DataType::Map(entries, sorted) => DataType::Map(with_days(entries), *sorted),
+        _ => return field.clone(),
+    };
+    Arc::new(field.as_ref().clone().with_data_type(data_type))
+}
+
+fn set(fields: &mut Vec<Arc<Field>>, name: &str, data_type: impl Fn(&DataType) -> DataType) {
+    match fields.iter_mut().find(|field| field.name() == name) {
+        Some(field) => {
+            let new = field.as_ref().clone().with_data_type(data_type(field.data_type())).with_nullable(true);
+            *field = Arc::new(new);
+        }
+        None => fields.push(Arc::new(Field::new(name, data_type(&DataType::Null), true))),
+    }
+}

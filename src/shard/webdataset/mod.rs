@@ -1,0 +1,113 @@
+//! WebDataset shards: a tar in which a sample is its images, then one JSON document.
+//!
+//! Members are called `{key}.{position}.{extension}` and `{key}.json` (`names`); those of a sample
+//! are adjacent, images in the order of positions. `document` says what the JSON holds. Equal rows
+//! give equal bytes, whatever the chunks they come in.
+
+mod document;
+mod fields;
+mod layout;
+mod member;
+mod names;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::io::Write;
+
+use anyhow::{Context, bail};
+use arrow_schema::Schema;
+
+use self::document::OURS;
+use self::fields::Fields;
+use self::layout::Layout;
+use self::names::Keys;
+use self::table::{Columns, Row};
+use super::Chunk;
+use crate::manifest::rows::*;
+
+/// Writes samples to a tar.
+pub struct WebDatasetWriter<W: Write> {
+    tar: tar::Builder<W>,
+    tokens: Tokens,
+    keys: Keys,
+    /// The document at work.
+    document: Vec<u8>,
+}
+
+/// What stands for an image in the `images` of its sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tokens {
+    /// The name of its member.
+    Member,
+    /// The part of that name after the first dot.
+    Part,
+}
+
+/// Checks the schema of a Parquet manifest: fails with the name of the first column that is
+/// missing or of a type that cannot be written.
+///
+/// Types of `text_content`, `content_type` and `materialize_error` are not looked at: a column
+/// that is all null may have any, and only the rows tell.
+pub fn check_schema(schema: &Schema) -> anyhow::Result<()> {
+    for name in [SAMPLE_ID, POSITION, MODALITY] {
+        let Some((_, field)) = schema.column_with_name(name) else { bail!("column `{name}` is missing") };
+        let (usable, wanted) = match name {
+            POSITION => (table::holds_positions(field.data_type()), "a number"),
+            _ => (is_text(field.data_type()), "text"),
+        };
+        if !usable {
+            bail!("column `{name}` has type {}, not {wanted}", field.data_type());
+        }
+    }
+    schema.fields().iter().filter(|field| fields::is_passthrough(field.name())).try_for_each(fields::check)
+}
+
+impl<W: Write> WebDatasetWriter<W> {
+    /// Starts an archive at the current end of `out`.
+    pub fn new(out: W, tokens: Tokens) -> Self {
+        WebDatasetWriter { tar: tar::Builder::new(out), tokens, keys: Keys::default(), document: Vec::new() }
+    }
+
+    /// Writes whole samples: consecutive rows with one `sample_id` are a sample, and none spans
+    /// two chunks.
+    pub fn write(&mut self, chunk: &Chunk) -> anyhow::Result<()> {
+        let columns = chunk.tables.iter().map(Columns::of).collect::<anyhow::Result<Vec<_>>>()?;
+        let json = chunk.tables.iter().map(fields::json_column).collect::<anyhow::Result<Vec<_>>>()?;
+        let options = fields::options();
+        let mut fields = Fields::of(&chunk.tables, &json, &options, &OURS)?;
+        for sample in table::rows(chunk, &columns).chunk_by(|a, b| a.sample_id == b.sample_id) {
+            self.write_sample(sample, &mut fields)
+                .with_context(|| format!("writing sample {:?}", sample[0].sample_id.unwrap_or_default()))?;
+        }
+        Ok(())
+    }
+
+    /// Ends the archive, flushes, and hands the writer back.
+    pub fn finish(self) -> anyhow::Result<W> {
+        let mut out = self.tar.into_inner()?;
+        out.flush()?;
+        Ok(out)
+    }
+
+    fn write_sample(&mut self, sample: &[Row], fields: &mut Fields) -> anyhow::Result<()> {
+        let key = self.keys.next(sample[0].sample_id.unwrap_or_default());
+        let mut layout = Layout::of(sample);
+        for place in &mut layout.content {
+            let row = &sample[place.row];
+            let Some(payload) = row.payload else { continue };
+            place.extension = names::extension(row.content_type, payload);
+            let part = format!("{}.{}", place.position, place.extension);
+            let name = format!("{key}.{part}");
+            member::append(&mut self.tar, &name, payload)?;
+            place.token = Some(match self.tokens {
+                Tokens::Member => name,
+                Tokens::Part => part,
+            });
+        }
+        self.document.clear();
+        document::write(&mut self.document, sample, &layout, &fields.sample(sample, &OURS)?)?;
+        member::append(&mut self.tar, &format!("{key}.json"), &self.document)?;
+        Ok(())
+    }
+}

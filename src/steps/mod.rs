@@ -1,0 +1,3 @@
+//! Steps between fetch and write: payload in, payload out.
+
+pub mod tiff;
