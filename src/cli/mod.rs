@@ -27,13 +27,13 @@ mod size;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use onepull::manifest::panic_is_contained;
+use onepull::manifest::panic_is_caught;
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
     let print_panic = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if !panic_is_contained() {
+        if !panic_is_caught() {
             print_panic(panic);
         }
     }));

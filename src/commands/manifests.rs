@@ -1,4 +1,4 @@
-//! Manifests that a command reads, opened and ready.
+//! The manifests that a command reads, opened.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,29 +7,11 @@ use anyhow::Context;
 
 use super::Unreadable;
 use crate::locator::Base;
-use crate::manifest::Outline;
-use crate::manifest::discover::{Manifest, discover};
-
-/// A manifest whose columns were found, and where its relative paths start.
-pub struct Opened {
-    pub manifest: Manifest,
-    pub outline: Outline,
-    pub base: Base,
-}
-
-impl Opened {
-    /// Fails when the manifest cannot be read, or `root` or its own folder does not exist.
-    pub fn new(manifest: Manifest, root: Option<&Path>) -> anyhow::Result<Opened> {
-        let outline = crate::manifest::outline(&manifest)?;
-        let folder = root.unwrap_or(manifest.folder());
-        let base =
-            Base::new(folder).with_context(|| format!("cannot resolve the folder {}", folder.display()))?;
-        Ok(Opened { manifest, outline, base })
-    }
-}
+use crate::manifest::Manifest;
+use crate::manifest::discover::discover;
 
 /// Opens all manifests among `inputs`, files and folders, that are not below `exclude`, with
-/// `open`.
+/// `prepare`.
 ///
 /// Fails when an input or `root` does not exist. A manifest that cannot be opened is in the second
 /// list.
@@ -37,16 +19,17 @@ pub fn open_all<T>(
     inputs: &[PathBuf],
     exclude: &[PathBuf],
     root: Option<&Path>,
-    open: impl Fn(Opened) -> anyhow::Result<T>,
+    prepare: impl Fn(Manifest) -> anyhow::Result<T>,
 ) -> anyhow::Result<(Vec<T>, Vec<Unreadable>)> {
     if let Some(root) = root {
         Base::new(root).with_context(|| format!("cannot resolve --root {}", root.display()))?;
     }
     let (mut opened, mut unreadable) = (Vec::new(), Vec::new());
-    for manifest in discover(inputs, exclude)? {
-        match Opened::new(manifest.clone(), root).and_then(&open) {
+    for found in discover(inputs, exclude)? {
+        let path = found.path.clone();
+        match Manifest::open(found, root).and_then(&prepare) {
             Ok(manifest) => opened.push(manifest),
-            Err(error) => unreadable.push(Unreadable::new(&manifest.path, &error)),
+            Err(error) => unreadable.push(Unreadable::new(&path, &error)),
         }
     }
     Ok((opened, unreadable))
@@ -54,13 +37,12 @@ pub fn open_all<T>(
 
 /// The paths of manifests that are one file with one before them, and whose relative paths start at
 /// the same folder: those of a file and a folder that holds it, given together.
-pub fn repeated(opened: &[Opened]) -> Vec<&Path> {
+pub fn repeated(opened: &[Manifest]) -> Vec<&Path> {
     let mut seen = HashSet::new();
-    let paths = opened.iter().filter_map(|Opened { manifest, base, .. }| {
-        let path = manifest.path.as_path();
+    let paths = opened.iter().filter_map(|Manifest { path, base, .. }| {
         // One that went away since it was opened is found out when it is read.
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        (!seen.insert((real, base))).then_some(path)
+        (!seen.insert((real, base))).then_some(path.as_path())
     });
     paths.collect()
 }

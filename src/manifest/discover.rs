@@ -14,20 +14,20 @@ use walkdir::WalkDir;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Parquet,
-    Jsonl(Packing),
+    Jsonl(Compression),
 }
 
 /// What a JSONL file is compressed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packing {
-    Plain,
+pub enum Compression {
+    None,
     Gzip,
     Zstd,
 }
 
 /// A file that is to be read as a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Manifest {
+pub struct ManifestFile {
     pub path: PathBuf,
     /// Path below the input folder without extensions: `sub/part-00000`.
     pub name: PathBuf,
@@ -45,7 +45,7 @@ const START: u64 = 512;
 ///
 /// Fails when an input does not exist or cannot be listed. What cannot be looked at below a folder
 /// is a manifest that will not open.
-pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<Manifest>> {
+pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<ManifestFile>> {
     let exclude: Vec<PathBuf> = exclude.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut manifests = Vec::new();
     for input in inputs {
@@ -56,7 +56,7 @@ pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<M
             }
             let name =
                 PathBuf::from(stem(input).unwrap_or_else(|| input.file_stem().unwrap_or_default().into()));
-            manifests.push(Manifest { path: input.clone(), name });
+            manifests.push(ManifestFile { path: input.clone(), name });
             continue;
         }
         let walk = WalkDir::new(input).follow_links(true).sort_by_file_name().into_iter();
@@ -84,7 +84,7 @@ pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<M
             }
             let Some(stem) = stem(entry.path()) else { continue };
             let below = entry.path().strip_prefix(input).expect("the walk stays below its root");
-            manifests.push(Manifest { path: entry.path().to_owned(), name: below.with_file_name(stem) });
+            manifests.push(ManifestFile { path: entry.path().to_owned(), name: below.with_file_name(stem) });
         }
     }
     Ok(manifests)
@@ -92,12 +92,12 @@ pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<M
 
 /// A link to nowhere, or a folder that must not be read, as a manifest that cannot be opened: what
 /// may have been meant is named, not passed over. `None` for what would not have counted.
-fn unlisted(input: &Path, path: &Path) -> Option<Manifest> {
+fn unlisted(input: &Path, path: &Path) -> Option<ManifestFile> {
     if is_hidden(path) || (path.extension().is_some() && stem(path).is_none()) {
         return None;
     }
     let name = path.strip_prefix(input).expect("the walk stays below its root").to_owned();
-    Some(Manifest { path: path.to_owned(), name })
+    Some(ManifestFile { path: path.to_owned(), name })
 }
 
 /// `.git`, `_SUCCESS` and their like.
@@ -136,7 +136,7 @@ fn ending(path: &Path) -> Option<String> {
     path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase)
 }
 
-impl Manifest {
+impl ManifestFile {
     /// Looks at the first bytes of the file.
     ///
     /// Fails when it is a tar archive, and when it is not what it is named as: what a download or
@@ -152,16 +152,11 @@ impl Manifest {
             [b'P', b'A', b'R', b'1', ..] => Ok(Kind::Parquet),
             _ if is_named_parquet(&self.path) => refuse("it is named as Parquet, but is none"),
             [] if is_named_packed(&self.path) => refuse("it is named as compressed, but is empty"),
-            [0x1f, 0x8b, ..] => Ok(Kind::Jsonl(Packing::Gzip)),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Kind::Jsonl(Packing::Zstd)),
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Kind::Jsonl(Packing::Zstd)),
-            _ => Ok(Kind::Jsonl(Packing::Plain)),
+            [0x1f, 0x8b, ..] => Ok(Kind::Jsonl(Compression::Gzip)),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Kind::Jsonl(Compression::Zstd)),
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Kind::Jsonl(Compression::Zstd)),
+            _ => Ok(Kind::Jsonl(Compression::None)),
         }
-    }
-
-    /// The folder that relative paths in the manifest start at.
-    pub fn folder(&self) -> &Path {
-        self.path.parent().unwrap_or(Path::new(""))
     }
 }
 

@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::line::Line;
-use crate::manifest::discover::Packing;
+use crate::manifest::discover::Compression;
 use crate::manifest::rows::*;
 
 /// A longer line is an error of that line, so that a file without line ends cannot fill the
@@ -24,12 +24,12 @@ const BATCH_LINES: usize = 1024;
 const BATCH_BYTES: usize = 8 << 20;
 
 /// Opens the file; the iterator fails once, at the end of what can be decompressed.
-pub fn open(path: &Path, packing: Packing, columns: Columns) -> io::Result<JsonlReader> {
+pub fn open(path: &Path, compression: Compression, columns: Columns) -> io::Result<JsonlReader> {
     let file = BufReader::with_capacity(256 << 10, File::open(path)?);
-    let input: Box<dyn BufRead> = match packing {
-        Packing::Plain => Box::new(file),
-        Packing::Gzip => Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(file))),
-        Packing::Zstd => {
+    let input: Box<dyn BufRead> = match compression {
+        Compression::None => Box::new(file),
+        Compression::Gzip => Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(file))),
+        Compression::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(file)?;
             decoder.window_log_max(31)?;
             Box::new(BufReader::with_capacity(256 << 10, decoder))
@@ -98,7 +98,7 @@ impl JsonlReader {
             return Ok(None);
         }
         let (table, payloads) = columns.finish()?;
-        Ok(Some(Rows { table, payloads, places: Places::Lines(lines), bad }))
+        Ok(Some(Rows { bad, ..Rows::new(table, payloads, Places::Lines(lines))? }))
     }
 }
 

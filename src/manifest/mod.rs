@@ -1,4 +1,7 @@
-//! Manifests in: rows from Parquet and JSONL files, streamed.
+//! Manifests: rows in, pulled from Parquet and JSONL files.
+//!
+//! [`Manifest::open`] looks at a file once; [`Manifest::rows`] is an iterator of the rows of one
+//! piece of it, from any thread. How a manifest is written stays in here.
 
 mod catch_panic;
 pub mod discover;
@@ -7,122 +10,152 @@ mod line;
 mod parquet;
 pub mod rows;
 
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use arrow_schema::SchemaRef;
 
-use catch_panic::contained;
-pub use catch_panic::panic_is_contained;
-use discover::{Kind, Manifest, Packing};
+use crate::locator::Base;
+use catch_panic::catch_panic;
+pub use catch_panic::panic_is_caught;
+use discover::{Kind, ManifestFile};
 use rows::{Columns, Rows};
+
+/// A file of rows that can be read.
+pub struct Manifest {
+    pub path: PathBuf,
+    /// Path below the input folder without extensions: `sub/part-00000`.
+    pub name: PathBuf,
+    /// Where its relative paths start.
+    pub base: Base,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// When the file was last changed.
+    changed: SystemTime,
+    format: Format,
+}
+
+/// How a manifest is written.
+enum Format {
+    Parquet(parquet::Parquet),
+    Jsonl(discover::Compression),
+}
 
 /// A part of a manifest that can be read on its own; a manifest is its parts in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
-    All,
+    Whole,
     /// One row group of a Parquet file.
     RowGroup(usize),
 }
 
-/// What is known of a manifest before its rows are read.
-#[derive(Clone, Debug)]
-pub struct Outline {
-    pub kind: Kind,
-    /// Bytes of the file.
-    pub bytes: u64,
-    pub pieces: Vec<Piece>,
-    /// The columns as they stand in the file; `None` for JSONL, which says it row by row.
-    pub schema: Option<SchemaRef>,
-    /// When the file was last changed.
-    changed: SystemTime,
-    /// Columns that are not all null, as far as the file says it.
-    pub filled: Vec<String>,
-}
-
-/// Opens `manifest` and checks that it has the columns that every command needs.
-///
-/// Fails, naming the file, when it cannot be opened, is damaged, or lacks a column.
-pub fn outline(manifest: &Manifest) -> anyhow::Result<Outline> {
-    let context = || manifest.path.display().to_string();
-    let metadata = manifest.path.metadata().with_context(context)?;
-    let (bytes, changed) = (metadata.len(), metadata.modified().with_context(context)?);
-    let kind = manifest.kind().with_context(context)?;
-    match kind {
-        Kind::Parquet => {
-            let outline = contained(|| parquet::outline(&manifest.path)).with_context(context)?;
-            Ok(Outline { bytes, changed, ..outline })
-        }
-        Kind::Jsonl(_) => {
-            Ok(Outline { kind, bytes, changed, pieces: vec![Piece::All], schema: None, filled: Vec::new() })
-        }
-    }
-}
-
-/// Fails when the file is not what it was when its outline was made.
-pub fn check_unchanged(manifest: &Manifest, outline: &Outline) -> anyhow::Result<()> {
-    let context = || manifest.path.display().to_string();
-    let metadata = manifest.path.metadata().with_context(context)?;
-    let now = (metadata.len(), metadata.modified().with_context(context)?);
-    if now != (outline.bytes, outline.changed) {
-        return Err(anyhow::anyhow!("it changed during the run; run again")).with_context(context);
-    }
-    Ok(())
-}
-
-/// A manifest whose pieces can be read, from any thread.
-pub struct Readable<'a> {
-    manifest: &'a Manifest,
-    columns: Columns,
-    form: Form,
-}
-
-/// What is known of the whole file when a piece of it is read.
-enum Form {
-    Parquet(parquet::Footer),
-    Jsonl(Packing),
-}
-
-impl<'a> Readable<'a> {
-    /// Makes `manifest` ready to be read. Fails, naming the file, when it is damaged.
-    pub fn new(manifest: &'a Manifest, kind: Kind, columns: Columns) -> anyhow::Result<Readable<'a>> {
-        let footer = || contained(|| parquet::footer(&manifest.path, columns));
-        let form = match kind {
-            Kind::Parquet => Form::Parquet(footer().with_context(|| manifest.path.display().to_string())?),
-            Kind::Jsonl(packing) => Form::Jsonl(packing),
+impl Manifest {
+    /// Opens a file and checks that it has the columns that every command needs. Relative paths
+    /// start at `root`, or else at the folder of the file.
+    ///
+    /// Fails, naming the file, when it cannot be opened, is damaged, or lacks a column, and when
+    /// `root` or the folder does not exist.
+    pub fn open(found: ManifestFile, root: Option<&Path>) -> anyhow::Result<Manifest> {
+        let context = || found.path.display().to_string();
+        let (bytes, changed) = length_and_time(&found.path).with_context(context)?;
+        let format = match found.kind().with_context(context)? {
+            Kind::Parquet => {
+                Format::Parquet(catch_panic(|| parquet::Parquet::open(&found.path)).with_context(context)?)
+            }
+            Kind::Jsonl(compression) => Format::Jsonl(compression),
         };
-        Ok(Readable { manifest, columns, form })
+        let folder = root.unwrap_or(found.path.parent().unwrap_or(Path::new("")));
+        let base =
+            Base::new(folder).with_context(|| format!("cannot resolve the folder {}", folder.display()))?;
+        let ManifestFile { path, name } = found;
+        Ok(Manifest { path, name, base, bytes, changed, format })
     }
 
-    /// Reads `piece` and hands over its rows in order. An error of `each` ends the reading and is
-    /// returned as it is; errors of the manifest name the file.
-    pub fn read(&self, piece: Piece, each: &mut dyn FnMut(Rows) -> anyhow::Result<()>) -> anyhow::Result<()> {
-        let path = &self.manifest.path;
-        let context = || path.display().to_string();
-        match &self.form {
-            Form::Parquet(footer) => {
-                let open = || parquet::open(path, footer, piece, self.columns);
-                let mut batches = contained(open).with_context(context)?;
-                while let Some(rows) = contained(|| batches.next().transpose()).with_context(context)? {
-                    each(rows)?;
-                }
-            }
-            Form::Jsonl(packing) => {
-                for rows in jsonl::open(path, *packing, self.columns).with_context(context)? {
-                    each(rows.with_context(context)?)?;
-                }
-            }
+    /// The columns as they are in the file; `None` for JSONL, whose rows each have their own.
+    pub fn schema(&self) -> Option<&SchemaRef> {
+        match &self.format {
+            Format::Parquet(parquet) => Some(&parquet.schema),
+            Format::Jsonl(_) => None,
+        }
+    }
+
+    /// Whether the file says that the column has a value in some row.
+    pub fn has_values(&self, column: &str) -> bool {
+        match &self.format {
+            Format::Parquet(parquet) => parquet.filled.iter().any(|name| name == column),
+            Format::Jsonl(_) => false,
+        }
+    }
+
+    pub fn pieces(&self) -> Vec<Piece> {
+        match &self.format {
+            Format::Parquet(parquet) => (0..parquet.row_groups).map(Piece::RowGroup).collect(),
+            Format::Jsonl(_) => vec![Piece::Whole],
+        }
+    }
+
+    /// The rows of `piece`, in order.
+    ///
+    /// What the file says of all its pieces is decoded once for all iterators that exist at the
+    /// same time, and dropped with the last of them.
+    pub fn rows(&self, piece: Piece, columns: Columns) -> RowReader<'_> {
+        let opened = catch_panic(|| {
+            Ok(match &self.format {
+                Format::Parquet(parquet) => Batches::Parquet(parquet.rows(&self.path, piece, columns)?),
+                Format::Jsonl(compression) => Batches::Jsonl(jsonl::open(&self.path, *compression, columns)?),
+            })
+        });
+        let batches = opened.unwrap_or_else(|error| Batches::Unopened(Some(error)));
+        RowReader { manifest: self, batches, ended: false }
+    }
+
+    fn check_unchanged(&self) -> anyhow::Result<()> {
+        if length_and_time(&self.path)? != (self.bytes, self.changed) {
+            bail!("it changed during the run; run again");
         }
         Ok(())
     }
 }
 
-/// Reads all of `manifest`; see [`Readable::read`].
-pub fn read(
-    manifest: &Manifest,
-    kind: Kind,
-    columns: Columns,
-    each: &mut dyn FnMut(Rows) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    Readable::new(manifest, kind, columns)?.read(Piece::All, each)
+fn length_and_time(path: &Path) -> std::io::Result<(u64, SystemTime)> {
+    let metadata = path.metadata()?;
+    Ok((metadata.len(), metadata.modified()?))
+}
+
+/// Rows of one piece of a manifest. Errors name the file; the first one is the last item.
+///
+/// The last item is an error too where the file has changed since it was opened: some rows may
+/// be of one state of the file, some of another.
+pub struct RowReader<'a> {
+    manifest: &'a Manifest,
+    batches: Batches,
+    ended: bool,
+}
+
+enum Batches {
+    Unopened(Option<anyhow::Error>),
+    Parquet(parquet::RowGroups),
+    Jsonl(jsonl::JsonlReader),
+}
+
+impl Iterator for RowReader<'_> {
+    type Item = anyhow::Result<Rows>;
+
+    fn next(&mut self) -> Option<anyhow::Result<Rows>> {
+        if self.ended {
+            return None;
+        }
+        let next = match &mut self.batches {
+            Batches::Unopened(error) => error.take().map_or(Ok(None), Err),
+            Batches::Parquet(row_groups) => catch_panic(|| row_groups.next().transpose()),
+            Batches::Jsonl(lines) => lines.next().transpose(),
+        };
+        let rows = match next {
+            Ok(Some(rows)) => return Some(Ok(rows)),
+            end => self.manifest.check_unchanged().and(end),
+        };
+        self.ended = true;
+        rows.with_context(|| self.manifest.path.display().to_string()).transpose()
+    }
 }

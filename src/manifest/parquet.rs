@@ -8,22 +8,21 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::SystemTime;
+use std::sync::{Arc, Weak};
 
 use anyhow::{Context, bail};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::cast;
-use arrow_schema::{DataType, Field, Fields, Schema};
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
+use parking_lot::Mutex;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::metadata::RowGroupMetaData;
 
-use super::{Outline, Piece};
-use crate::manifest::discover::Kind;
+use super::Piece;
 use crate::manifest::rows::*;
 
 const BATCH_ROWS: usize = 1024;
@@ -38,29 +37,69 @@ const SMALLER: usize = 16;
 /// While payloads are decoded.
 const PAYLOAD_BATCH_ROWS: usize = 32;
 
-/// All of an outline that the footer tells; bytes and time are the caller's.
-pub fn outline(path: &Path) -> anyhow::Result<Outline> {
-    let metadata = ArrowReaderMetadata::load(&File::open(path)?, ArrowReaderOptions::new())?;
-    let schema = metadata.schema();
-    for name in [MODALITY, SOURCE_REF] {
-        if schema.column_with_name(name).is_none() {
-            let found: Vec<_> = schema.fields().iter().map(|f| f.name().as_str()).collect();
-            bail!("column `{name}` is missing; there are: {}", found.join(", "));
+/// What is known of a file before its rows are read.
+pub struct Parquet {
+    pub schema: SchemaRef,
+    pub row_groups: usize,
+    /// Columns that are not all null, as far as the footer says it.
+    pub filled: Vec<String>,
+    /// The footer, while somebody reads.
+    footer: Mutex<Weak<Footer>>,
+}
+
+/// What a file says of itself, decoded for some columns. It grows with row groups times columns,
+/// so it is read once for all row groups, not once for each.
+struct Footer {
+    columns: Columns,
+    metadata: ArrowReaderMetadata,
+}
+
+impl Parquet {
+    pub fn open(path: &Path) -> anyhow::Result<Parquet> {
+        let metadata = ArrowReaderMetadata::load(&File::open(path)?, ArrowReaderOptions::new())?;
+        let schema = metadata.schema();
+        for name in [MODALITY, SOURCE_REF] {
+            if schema.column_with_name(name).is_none() {
+                let found: Vec<_> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+                bail!("column `{name}` is missing; there are: {}", found.join(", "));
+            }
         }
+        let mut names = HashSet::new();
+        if let Some(twice) = schema.fields().iter().find(|field| !names.insert(field.name())) {
+            bail!("there are two columns `{}`; rename one", twice.name());
+        }
+        Ok(Parquet {
+            schema: schema.clone(),
+            row_groups: metadata.metadata().num_row_groups(),
+            filled: filled(&metadata),
+            footer: Mutex::default(),
+        })
     }
-    let mut names = HashSet::new();
-    if let Some(twice) = schema.fields().iter().find(|field| !names.insert(field.name())) {
-        bail!("there are two columns `{}`; rename one", twice.name());
+
+    /// The rows of `piece` of the file at `path`, which is the one that was opened. Each call opens
+    /// the file, since a descriptor has one position for all threads.
+    pub fn rows(&self, path: &Path, piece: Piece, columns: Columns) -> anyhow::Result<RowGroups> {
+        let file = File::open(path)?;
+        let footer = self.footer(&file, columns)?;
+        let row_groups = footer.metadata.metadata().row_groups();
+        let (pending, before) = match piece {
+            Piece::Whole => ((0..row_groups.len()).collect(), &row_groups[..0]),
+            Piece::RowGroup(index) => (vec![index], &row_groups[..index.min(row_groups.len())]),
+        };
+        let rows = before.iter().map(|group| group.num_rows() as u64).sum();
+        Ok(RowGroups { file, footer, pending: pending.into_iter(), current: None, rows })
     }
-    let row_groups = metadata.metadata().row_groups();
-    Ok(Outline {
-        kind: Kind::Parquet,
-        bytes: 0,
-        changed: SystemTime::UNIX_EPOCH,
-        pieces: (0..row_groups.len()).map(Piece::RowGroup).collect(),
-        schema: Some(schema.clone()),
-        filled: filled(&metadata),
-    })
+
+    /// No thread waits for another one's decoding, so now and then two threads decode it.
+    fn footer(&self, file: &File, columns: Columns) -> anyhow::Result<Arc<Footer>> {
+        let known = self.footer.lock().upgrade();
+        if let Some(footer) = known.filter(|footer| footer.columns == columns) {
+            return Ok(footer);
+        }
+        let footer = Arc::new(Footer { columns, metadata: load(file, columns)? });
+        *self.footer.lock() = Arc::downgrade(&footer);
+        Ok(footer)
+    }
 }
 
 /// The columns of which some statistics show that a value is there.
@@ -74,29 +113,6 @@ fn filled(metadata: &ArrowReaderMetadata) -> Vec<String> {
     };
     let filled = (0..leaves.num_columns()).filter(has_value);
     filled.map(|leaf| leaves.get_column_root(leaf).name().to_owned()).collect()
-}
-
-/// What a file says of itself, decoded. It grows with row groups times columns, so it is read once
-/// for all pieces of a file, not once for each.
-pub struct Footer(ArrowReaderMetadata);
-
-/// Reads the footer of the file.
-pub fn footer(path: &Path, columns: Columns) -> anyhow::Result<Footer> {
-    Ok(Footer(load(&File::open(path)?, columns)?))
-}
-
-/// Opens `piece` of the file, whose footer was read for the same `columns`. The file is opened
-/// again, since a descriptor has one position for all threads.
-pub fn open(path: &Path, footer: &Footer, piece: Piece, columns: Columns) -> anyhow::Result<ParquetRows> {
-    let file = File::open(path)?;
-    let metadata = footer.0.clone();
-    let row_groups = metadata.metadata().row_groups();
-    let (pending, before) = match piece {
-        Piece::All => ((0..row_groups.len()).collect(), &row_groups[..0]),
-        Piece::RowGroup(index) => (vec![index], &row_groups[..index.min(row_groups.len())]),
-    };
-    let rows = before.iter().map(|group| group.num_rows() as u64).sum();
-    Ok(ParquetRows { file, metadata, columns, pending: pending.into_iter(), current: None, rows })
 }
 
 /// The schema of the file, with 32-bit offsets of payloads widened: a row group may hold more
@@ -133,10 +149,9 @@ fn is_string(kind: &DataType) -> bool {
 }
 
 /// Batches of rows of one file.
-pub struct ParquetRows {
+pub struct RowGroups {
     file: File,
-    metadata: ArrowReaderMetadata,
-    columns: Columns,
+    footer: Arc<Footer>,
     pending: std::vec::IntoIter<usize>,
     current: Option<Current>,
     /// Rows before the next batch.
@@ -162,7 +177,7 @@ enum Presence {
     Values,
 }
 
-impl Iterator for ParquetRows {
+impl Iterator for RowGroups {
     type Item = anyhow::Result<Rows>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -195,40 +210,43 @@ impl Iterator for ParquetRows {
     }
 }
 
-impl ParquetRows {
+impl RowGroups {
     /// Reads row group `index` from its row `rows` on, at most `batch_rows` at a time.
     fn start(&self, index: usize, rows: usize, batch_rows: usize) -> anyhow::Result<Current> {
-        let row_group = self.metadata.metadata().row_groups().get(index).context("a row group is missing")?;
+        let row_group =
+            self.footer.metadata.metadata().row_groups().get(index).context("a row group is missing")?;
         let presence = self.presence(row_group);
-        let schema = self.metadata.schema();
+        let schema = self.footer.metadata.schema();
         let wanted = |field: &Field| match field.name().as_str() {
             BINARY_CONTENT => presence == Presence::Values,
-            name => self.columns == Columns::All || [MODALITY, SOURCE_REF].contains(&name),
+            name => self.footer.columns == Columns::All || [MODALITY, SOURCE_REF].contains(&name),
         };
         let roots: Vec<usize> =
             schema.fields().iter().enumerate().filter(|(_, field)| wanted(field)).map(|(at, _)| at).collect();
         let batch_rows = batch_rows.min(self.batch_rows(row_group, &roots, presence));
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots);
-        let reader =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.try_clone()?, self.metadata.clone())
-                .with_projection(mask)
-                .with_row_groups(vec![index])
-                .with_offset(rows)
-                .with_batch_size(batch_rows)
-                .build()?;
+        let mask = ProjectionMask::roots(self.footer.metadata.parquet_schema(), roots);
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
+            self.file.try_clone()?,
+            self.footer.metadata.clone(),
+        )
+        .with_projection(mask)
+        .with_row_groups(vec![index])
+        .with_offset(rows)
+        .with_batch_size(batch_rows)
+        .build()?;
         Ok(Current { index, reader, presence, batch_rows, rows })
     }
 
     /// How many rows of these columns are some tens of megabytes, going by their average.
     fn batch_rows(&self, row_group: &RowGroupMetaData, roots: &[usize], presence: Presence) -> usize {
-        let leaves = self.metadata.parquet_schema();
+        let leaves = self.footer.metadata.parquet_schema();
         let columns = row_group.columns().iter().enumerate();
         let wanted = columns.filter(|(leaf, _)| roots.contains(&leaves.get_column_root_idx(*leaf)));
         let bytes = wanted.map(|(_, column)| {
             column.unencoded_byte_array_data_bytes().unwrap_or(0).max(column.uncompressed_size())
         });
         let row_bytes = bytes.sum::<i64>() / row_group.num_rows().max(1);
-        let most = match (presence, self.columns) {
+        let most = match (presence, self.footer.columns) {
             (Presence::Values, _) => PAYLOAD_BATCH_ROWS,
             (_, Columns::References) => REFERENCE_BATCH_ROWS,
             (_, Columns::All) => BATCH_ROWS,
@@ -237,12 +255,12 @@ impl ParquetRows {
     }
 
     fn presence(&self, row_group: &RowGroupMetaData) -> Presence {
-        let schema = self.metadata.schema();
+        let schema = self.footer.metadata.schema();
         let Some((root, field)) = schema.column_with_name(BINARY_CONTENT) else { return Presence::Nothing };
         if field.data_type() == &DataType::Null {
             return Presence::Nothing;
         }
-        let parquet_schema = self.metadata.parquet_schema();
+        let parquet_schema = self.footer.metadata.parquet_schema();
         let leaf =
             (0..parquet_schema.num_columns()).find(|&leaf| parquet_schema.get_column_root_idx(leaf) == root);
         let nulls = leaf
@@ -250,7 +268,7 @@ impl ParquetRows {
             .and_then(|statistics| statistics.null_count_opt());
         match nulls {
             Some(nulls) if nulls as i64 == row_group.num_rows() => Presence::Nothing,
-            Some(0) if self.columns == Columns::References => Presence::Everything,
+            Some(0) if self.footer.columns == Columns::References => Presence::Everything,
             _ => Presence::Values,
         }
     }
@@ -266,7 +284,7 @@ fn split(mut table: RecordBatch, presence: Presence, places: Places) -> anyhow::
             as_payloads(&table.remove_column(index))?
         }
     };
-    Ok(Rows { table, payloads, places, bad: Vec::new() })
+    Rows::new(table, payloads, places)
 }
 
 fn as_payloads(column: &ArrayRef) -> anyhow::Result<Payloads> {

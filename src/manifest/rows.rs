@@ -57,6 +57,9 @@ pub struct Rows {
     pub places: Places,
     /// Lines that are no rows, met among these rows.
     pub bad: Vec<BadRow>,
+    /// The columns that say what rows ask for.
+    pub modality: StringViewArray,
+    pub source_ref: StringViewArray,
 }
 
 /// Where rows stand in their manifest, for messages and for their order.
@@ -138,6 +141,13 @@ impl Payloads {
 }
 
 impl Rows {
+    /// Fails when a column that says what rows ask for has a type that is no text.
+    pub fn new(table: RecordBatch, payloads: Payloads, places: Places) -> anyhow::Result<Rows> {
+        let view = |name| as_view(required(&table, name)?, name);
+        let (modality, source_ref) = (view(MODALITY)?, view(SOURCE_REF)?);
+        Ok(Rows { table, payloads, places, bad: Vec::new(), modality, source_ref })
+    }
+
     pub fn len(&self) -> usize {
         self.table.num_rows()
     }
@@ -146,23 +156,6 @@ impl Rows {
         self.len() == 0
     }
 
-    /// The columns that say what rows ask for.
-    ///
-    /// Fails when one of them has a type that is no text.
-    pub fn texts(&self) -> anyhow::Result<Texts<'_>> {
-        let view = |name| as_view(required(&self.table, name)?, name);
-        Ok(Texts { modality: view(MODALITY)?, source_ref: view(SOURCE_REF)?, payloads: &self.payloads })
-    }
-}
-
-/// The columns of some rows that say what the rows ask for.
-pub struct Texts<'a> {
-    pub modality: StringViewArray,
-    pub source_ref: StringViewArray,
-    payloads: &'a Payloads,
-}
-
-impl Texts<'_> {
     /// Calls `each` with every row and what it asks for, locators read. An error of `each` ends it.
     pub fn needs<E>(&self, mut each: impl FnMut(usize, Need) -> Result<(), E>) -> Result<(), E> {
         self.asks(|row, ask| {

@@ -32,9 +32,10 @@ use anyhow::Context;
 
 use crate::analysis::objects::Objects;
 use crate::commands::Unreadable;
-use crate::commands::manifests::{self, Opened};
+use crate::commands::manifests;
 use crate::commands::scan::Scanned;
 use crate::commands::tally::Tally;
+use crate::manifest::Manifest;
 use crate::monitor::Monitor;
 use crate::store::Source;
 use crate::store::local::Local;
@@ -117,7 +118,7 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
 }
 
 /// Opens all manifests, and tells of those that cannot be opened.
-fn open(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<(Vec<Opened>, Vec<Unreadable>)> {
+fn open(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<(Vec<Manifest>, Vec<Unreadable>)> {
     let (inputs, unreadable) = manifests::open_all(&options.manifests, &[], options.root.as_deref(), Ok)?;
     for path in manifests::repeated(&inputs) {
         // Every reference in it looks like a duplicate then.
@@ -132,7 +133,7 @@ fn open(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<(Vec<Opened>
 
 /// Reads all opened manifests; those that cannot be read are told of and join `unreadable`.
 fn read<'a>(
-    inputs: &'a [Opened],
+    inputs: &'a [Manifest],
     mut unreadable: Vec<Unreadable>,
     options: &'a Options,
     monitor: &'a dyn Monitor,

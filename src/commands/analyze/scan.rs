@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::io;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -18,20 +17,20 @@ use super::options::{Options, Placement};
 use super::placement::{Placements, Placer};
 use super::sequence::Sequence;
 use super::sources::Sources;
-use crate::commands::manifests::Opened;
-use crate::commands::scan::{self, Collector, Scanned, Stop};
+use crate::commands::scan::{self, Collector, Scanned};
 use crate::commands::tally::Tally;
 use crate::counting::multiplicity::{Counter, Inserter};
 use crate::counting::spellings::{Batch, Meaning, Passed, Spellings};
 use crate::fault::Fault;
 use crate::locator::Base;
-use crate::manifest::rows::{Ask, Rows, Texts};
+use crate::manifest::Manifest;
+use crate::manifest::rows::{Ask, Rows};
 use crate::memory::MemoryBudget;
 use crate::monitor::Monitor;
 
 /// What all threads count together in one reading of all manifests.
 pub struct Counting<'a> {
-    pub inputs: &'a [Opened],
+    pub inputs: &'a [Manifest],
     options: &'a Options,
     monitor: &'a dyn Monitor,
     /// Faults are told in the first one.
@@ -64,14 +63,11 @@ pub struct Worker<'a> {
 ///
 /// Fails when a temporary file cannot be written, and when interrupted.
 pub fn scan<'a>(
-    inputs: &'a [Opened],
+    inputs: &'a [Manifest],
     options: &'a Options,
     monitor: &'a dyn Monitor,
 ) -> anyhow::Result<Scanned<Counting<'a>>> {
-    let manifests: Vec<_> = inputs
-        .iter()
-        .map(|input| scan::Input { manifest: &input.manifest, outline: &input.outline })
-        .collect();
+    let manifests: Vec<_> = inputs.iter().collect();
     let counting = |reading| Counting::new(inputs, options, monitor, reading);
     scan::scan(&manifests, threads(options.memory, options.jobs), monitor, counting)
 }
@@ -94,7 +90,7 @@ const CANNOT_COUNT: &str = "cannot count the references";
 
 impl<'a> Counting<'a> {
     fn new(
-        inputs: &'a [Opened],
+        inputs: &'a [Manifest],
         options: &'a Options,
         monitor: &'a dyn Monitor,
         reading: usize,
@@ -124,16 +120,16 @@ impl<'a> Counting<'a> {
 
     fn tell(&self, input: usize, place: &str, fault: &Fault) {
         if self.reading == 0 {
-            let manifest = self.inputs[input].manifest.path.display();
+            let manifest = self.inputs[input].path.display();
             self.monitor.problem(&format!("{manifest}: {place}: {fault}"));
         }
     }
 
     /// Fills the batch with the texts of all references; other rows are only tallied.
-    fn collect(&self, worker: &mut Worker, input: usize, texts: &Texts) {
+    fn collect(&self, worker: &mut Worker, input: usize, rows: &Rows) {
         let base = self.bases[input];
         let Worker { batch, found: Found { tally, .. }, .. } = worker;
-        let Ok(()) = texts.asks(|row, ask| {
+        let Ok(()) = rows.asks(|row, ask| {
             match ask {
                 Ask::Nothing => {}
                 Ask::Present => tally.already_present += 1,
@@ -145,14 +141,14 @@ impl<'a> Counting<'a> {
         });
     }
 
-    /// Counts the references of the batch, all of them at rows of `texts`, and empties it.
-    fn count(&self, worker: &mut Worker, input: usize, rows: &Rows, texts: &Texts) -> Result<(), Stop> {
+    /// Counts the references of the batch, all of them at these rows, and empties it.
+    fn count(&self, worker: &mut Worker, input: usize, rows: &Rows) -> anyhow::Result<()> {
         let Worker { namer, inserter, placer, batch, passed, ordered, found } = worker;
         let sample = self.sequence.as_ref().map(Sequence::sample);
         let base = &self.inputs[input].base;
         let read = |row: u32, hash: u128| {
             let row = row as usize;
-            let named = match namer.read(texts.source_ref.value(row), hash, base) {
+            let named = match namer.read(rows.source_ref.value(row), hash, base) {
                 Ok(Some(named)) => named,
                 Ok(None) => {
                     found.tally.no_locator += 1;
@@ -181,14 +177,14 @@ impl<'a> Counting<'a> {
         };
         let counted = match placer {
             None => self.spellings.count(batch, read, passed),
-            Some(placer) => placer.count(input, batch, read, passed).map_err(cannot_count)?,
+            Some(placer) => placer.count(input, batch, read, passed).context(CANNOT_COUNT)?,
         };
         found.references_in(input, counted);
         if let Some(sequence) = &self.sequence {
             sequence.add((input, rows.places.first()), ordered);
         }
         for (named, count) in passed.drain(..) {
-            inserter.add(&named, count).map_err(cannot_count)?;
+            inserter.add(&named, count).context(CANNOT_COUNT)?;
         }
         Ok(())
     }
@@ -212,15 +208,14 @@ impl Collector for Counting<'_> {
         }
     }
 
-    fn rows(&self, worker: &mut Worker<'_>, input: usize, rows: &Rows) -> Result<(), Stop> {
-        let texts = rows.texts().map_err(Stop::Manifest)?;
+    fn rows(&self, worker: &mut Worker<'_>, input: usize, rows: &Rows) -> anyhow::Result<()> {
         worker.found.tally.add(&Tally::of(rows));
-        worker.found.modalities.count(&texts.modality);
+        worker.found.modalities.count(&rows.modality);
         for bad in &rows.bad {
             self.tell(input, &format!("line {}", bad.line), &bad.fault);
         }
-        self.collect(worker, input, &texts);
-        self.count(worker, input, rows, &texts)
+        self.collect(worker, input, rows);
+        self.count(worker, input, rows)
     }
 
     fn finish(&self, worker: Worker<'_>) -> anyhow::Result<()> {
@@ -231,14 +226,10 @@ impl Collector for Counting<'_> {
     }
 }
 
-fn cannot_count(error: io::Error) -> Stop {
-    Stop::Run(anyhow::Error::new(error).context(CANNOT_COUNT))
-}
-
 /// For each input a number that tells apart where relative paths start. It is to be mixed with the
 /// hash of a text, whose lowest bits it leaves alone: they tell spellings of one object apart, and
 /// an absolute path is the same spelling wherever it stands.
-fn number_bases(inputs: &[Opened]) -> Vec<u128> {
+fn number_bases(inputs: &[Manifest]) -> Vec<u128> {
     let mut known: HashMap<&Base, u64> = HashMap::new();
     let mut numbers = Vec::with_capacity(inputs.len());
     for input in inputs {

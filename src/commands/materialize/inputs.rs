@@ -6,15 +6,13 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 
 use super::options::{Format, OnError, Options};
 use crate::commands::Unreadable;
-use crate::commands::manifests::{self, Opened};
-use crate::locator::Base;
-use crate::manifest::discover::{Kind, Manifest};
+use crate::commands::manifests;
 use crate::manifest::rows::{self, Columns};
-use crate::manifest::{self, Outline};
+use crate::manifest::{Manifest, Piece};
 use crate::monitor::Monitor;
 use crate::shard::parquet::{JsonFields, Layout};
 use crate::shard::webdataset;
@@ -22,8 +20,6 @@ use crate::shard::webdataset;
 /// A manifest and the shard it becomes.
 pub struct Input {
     pub manifest: Manifest,
-    pub outline: Outline,
-    pub base: Base,
     pub format: Format,
     /// Path of the shard below the output folder.
     pub shard: PathBuf,
@@ -44,18 +40,18 @@ pub fn find(options: &Options) -> anyhow::Result<Inputs> {
     let exclude: Vec<PathBuf> = options.output.iter().cloned().collect();
     let root = options.root.as_deref();
     let (readable, unreadable) =
-        manifests::open_all(&options.manifests, &exclude, root, |opened| prepare(options, opened))?;
+        manifests::open_all(&options.manifests, &exclude, root, |manifest| prepare(options, manifest))?;
     refuse_collisions(&readable, options)?;
     Ok(Inputs { readable, unreadable })
 }
 
-fn prepare(options: &Options, opened: Opened) -> anyhow::Result<Input> {
-    let Opened { manifest, outline, base } = opened;
-    let format = options.format.unwrap_or(match outline.kind {
-        Kind::Parquet => Format::Parquet,
-        Kind::Jsonl(_) => Format::WebDataset,
+fn prepare(options: &Options, manifest: Manifest) -> anyhow::Result<Input> {
+    let format = options.format.unwrap_or(match manifest.schema() {
+        Some(_) => Format::Parquet,
+        None => Format::WebDataset,
     });
-    check_columns(&outline, format, options.on_error).with_context(|| manifest.path.display().to_string())?;
+    check_columns(&manifest, format, options.on_error)
+        .with_context(|| manifest.path.display().to_string())?;
     let ending = match format {
         Format::Parquet => "parquet",
         Format::WebDataset => "tar",
@@ -63,12 +59,12 @@ fn prepare(options: &Options, opened: Opened) -> anyhow::Result<Input> {
     let mut shard = manifest.name.clone().into_os_string();
     shard.push(".");
     shard.push(ending);
-    Ok(Input { manifest, outline, base, format, shard: shard.into() })
+    Ok(Input { manifest, format, shard: shard.into() })
 }
 
 /// Refuses columns that rows could not be written with, while nothing has been fetched yet.
-fn check_columns(outline: &Outline, format: Format, on_error: OnError) -> anyhow::Result<()> {
-    let Some(schema) = &outline.schema else { return Ok(()) };
+fn check_columns(manifest: &Manifest, format: Format, on_error: OnError) -> anyhow::Result<()> {
+    let Some(schema) = manifest.schema() else { return Ok(()) };
     if format == Format::WebDataset {
         webdataset::check_schema(schema)?;
     }
@@ -81,7 +77,7 @@ fn check_columns(outline: &Outline, format: Format, on_error: OnError) -> anyhow
         (Format::Parquet, _) => &[rows::MATERIALIZE_ERROR],
     };
     for field in schema.fields().iter().filter(|field| as_text.contains(&field.name().as_str())) {
-        if !rows::is_text(field.data_type()) && outline.filled.contains(field.name()) {
+        if !rows::is_text(field.data_type()) && manifest.has_values(field.name()) {
             bail!("column `{}` has type {}, not text", field.name(), field.data_type());
         }
     }
@@ -159,9 +155,9 @@ pub fn layouts(
 ) -> anyhow::Result<Vec<Option<Layout>>> {
     let codec = options.compression;
     let jsonl: Vec<&Input> =
-        inputs.iter().filter(|i| i.format == Format::Parquet && i.outline.schema.is_none()).collect();
+        inputs.iter().filter(|i| i.format == Format::Parquet && i.manifest.schema().is_none()).collect();
     let json_fields = if jsonl.is_empty() { None } else { Some(Arc::new(json_fields(&jsonl, monitor)?)) };
-    let layout = |input: &Input| match (input.format, &input.outline.schema, &json_fields) {
+    let layout = |input: &Input| match (input.format, input.manifest.schema(), &json_fields) {
         (Format::WebDataset, _, _) => None,
         (Format::Parquet, Some(schema), _) => Some(Layout::of_parquet(schema, codec)),
         (Format::Parquet, None, fields) => {
@@ -175,19 +171,9 @@ pub fn layouts(
 /// Looks at every row for the types of its other fields. Damaged manifests are met again, and
 /// reported, when their references are read.
 fn json_fields(inputs: &[&Input], monitor: &dyn Monitor) -> anyhow::Result<JsonFields> {
-    let (batches, found) = std::sync::mpsc::sync_channel(1);
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            for input in inputs {
-                let each = &mut |rows: rows::Rows| {
-                    monitor.check()?;
-                    let sent = batches.send((input.manifest.path.as_path(), rows));
-                    sent.map_err(|_| anyhow!("the fields were refused, so no more rows are needed"))
-                };
-                let _ = manifest::read(&input.manifest, input.outline.kind, Columns::All, each);
-            }
-        });
-        JsonFields::infer(found.into_iter())
-    })
-    .and_then(|fields| monitor.check().map(|()| fields))
+    let rows = inputs.iter().flat_map(|input| {
+        let readable = input.manifest.rows(Piece::Whole, Columns::All).map_while(Result::ok);
+        readable.map(|rows| monitor.check().map(|()| (input.manifest.path.as_path(), rows)))
+    });
+    JsonFields::infer(rows)
 }

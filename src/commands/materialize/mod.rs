@@ -196,7 +196,7 @@ fn fingerprint(options: &Options, input: &Input, layout: &Option<Layout>) -> Str
         options.on_error,
         options.row_group_bytes,
         options.image_tokens,
-        input.base,
+        input.manifest.base,
     );
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }

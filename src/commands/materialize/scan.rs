@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use super::asked::resolve;
 use super::inputs::Input;
 use crate::commands::Unreadable;
-use crate::commands::scan::{self, Collector, Stop};
+use crate::commands::scan::{self, Collector};
 use crate::commands::tally::Tally;
 use crate::counting::objects::{Grouper, Groups, Inserter};
 use crate::fault::Fault;
@@ -40,10 +40,7 @@ pub struct Settings<'a> {
 
 /// Scans all inputs. One that cannot be read to its end counts for nothing.
 pub fn scan(inputs: &[Input], settings: &Settings, monitor: &dyn Monitor) -> anyhow::Result<References> {
-    let manifests: Vec<_> = inputs
-        .iter()
-        .map(|input| scan::Input { manifest: &input.manifest, outline: &input.outline })
-        .collect();
+    let manifests: Vec<_> = inputs.iter().map(|input| &input.manifest).collect();
     let scanned = scan::scan(&manifests, settings.jobs, monitor, |reading| Pass {
         inputs,
         settings,
@@ -92,7 +89,7 @@ impl Collector for Pass<'_> {
         self.grouper.inserter()
     }
 
-    fn rows(&self, inserter: &mut Inserter<'_>, at: usize, rows: &Rows) -> Result<(), Stop> {
+    fn rows(&self, inserter: &mut Inserter<'_>, at: usize, rows: &Rows) -> anyhow::Result<()> {
         let input = &self.inputs[at];
         let wanted = self.settings.wanted[at];
         let told = |place: &str, fault: &Fault| {
@@ -100,10 +97,10 @@ impl Collector for Pass<'_> {
         };
         let mut tally = Tally::of(rows);
         for bad in &rows.bad {
-            told(&format!("line {}", bad.line), &bad.fault).map_err(Stop::Run)?;
+            told(&format!("line {}", bad.line), &bad.fault)?;
         }
         let mut canonical = Vec::new();
-        rows.texts().map_err(Stop::Manifest)?.needs(|row, need| {
+        rows.needs(|row, need| {
             let fault = match need {
                 Need::Nothing => return Ok(()),
                 Need::Present => {
@@ -115,17 +112,16 @@ impl Collector for Pass<'_> {
                     return Ok(());
                 }
                 Need::BadLocator(fault) => fault,
-                Need::Payload(locator) => match resolve(&locator, &input.base, &mut canonical) {
+                Need::Payload(locator) => match resolve(&locator, &input.manifest.base, &mut canonical) {
                     Ok(()) => {
                         tally.references += 1;
-                        let added = inserter.add(&canonical, wanted).context(CANNOT_GROUP);
-                        return added.map_err(Stop::Run);
+                        return inserter.add(&canonical, wanted).context(CANNOT_GROUP);
                     }
                     Err(fault) => fault,
                 },
             };
             tally.add_bad_locator(fault.class);
-            told(&rows.places.name(row), &fault).map_err(Stop::Run)
+            told(&rows.places.name(row), &fault)
         })?;
         self.tallies.lock()[at].add(&tally);
         Ok(())

@@ -7,7 +7,7 @@ use super::budget::Budget;
 use super::load::Loader;
 use super::options::Options;
 use super::output::Output;
-use super::write::{Job, Unwritten, Written};
+use super::write::{Job, Written};
 use crate::monitor::Phase;
 use crate::threads::in_turns;
 
@@ -34,14 +34,10 @@ pub fn write_all(
             let fingerprint = &prepared.fingerprints[at];
             let shard_bytes = budget.shard_bytes;
             let job = Job { options, fingerprint, tally, output, loader, shard_bytes, monitor };
-            let result = match job.write(&prepared.inputs[at], prepared.layouts[at].clone()) {
-                Ok(written) => Ok(written),
-                Err(Unwritten::Manifest(error)) => {
-                    monitor.problem(&format!("{error:#}"));
-                    Err(error)
-                }
-                Err(Unwritten::Run(error)) => return Err(error),
-            };
+            let result = job.write(&prepared.inputs[at], prepared.layouts[at].clone())?;
+            if let Err(error) = &result {
+                monitor.problem(&format!("{error:#}"));
+            }
             results.lock().push((at, result));
         }
         Ok(())

@@ -15,8 +15,8 @@ use super::load::Loader;
 use super::shard_tier::{ShardTier, Use};
 use crate::commands::admission::Admission;
 use crate::fault::Fault;
-use crate::manifest;
-use crate::manifest::rows::{Columns, Rows};
+use crate::manifest::Piece;
+use crate::manifest::rows::Columns;
 use crate::object::Key;
 use crate::object::Object;
 
@@ -64,9 +64,10 @@ impl<'a> Supply<'a> {
         folder: PathBuf,
     ) -> anyhow::Result<Supply<'a>> {
         let mut references: HashMap<Key, u64> = HashMap::new();
-        let each = &mut |rows: Rows| {
+        for rows in input.manifest.rows(Piece::Whole, Columns::References) {
             loader.monitor().check()?;
-            let asked = Asked::by(&rows, &input.base, Cut::AfterAnyRow)?;
+            let rows = rows?;
+            let asked = Asked::by(&rows, &input.manifest.base, Cut::AfterAnyRow)?;
             for waiting in &asked.waiting {
                 if let Waiting::Object(key, _) = waiting
                     && !admission.admits(&asked.objects[key].canonical)
@@ -74,9 +75,7 @@ impl<'a> Supply<'a> {
                     *references.entry(*key).or_default() += 1;
                 }
             }
-            Ok(())
-        };
-        manifest::read(&input.manifest, input.outline.kind, Columns::References, each)?;
+        }
         let tier = ShardTier::new(references, room, folder);
         Ok(Supply { loader, apart: Some(Apart { admission, tier, told: false }) })
     }

@@ -13,8 +13,8 @@ use super::options::{Format, ImageTokens, OnError, Options};
 use super::output::{self, Output, Record};
 use super::supply::Supply;
 use crate::commands::tally::Tally;
-use crate::manifest;
-use crate::manifest::rows::{Columns, Rows};
+use crate::manifest::Piece;
+use crate::manifest::rows::Columns;
 use crate::monitor::{Interrupted, Monitor, Phase};
 use crate::shard::Chunk;
 use crate::shard::parquet::{Layout, ParquetShard};
@@ -41,14 +41,6 @@ pub struct Written {
     pub blake3: String,
 }
 
-/// Why a shard was not written.
-pub enum Unwritten {
-    /// The manifest turned out to be damaged; other shards are not concerned.
-    Manifest(anyhow::Error),
-    /// The run ends.
-    Run(anyhow::Error),
-}
-
 /// What writing a shard needs beside its input.
 pub struct Job<'a> {
     pub options: &'a Options,
@@ -64,18 +56,28 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    pub fn write(&self, input: &Input, layout: Option<Layout>) -> Result<Written, Unwritten> {
+    /// The inner error is that of the manifest: it is damaged, and other shards are not concerned.
+    pub fn write(
+        &self,
+        input: &Input,
+        layout: Option<Layout>,
+    ) -> anyhow::Result<Result<Written, anyhow::Error>> {
         // Before it is read: if it changes meanwhile, the record does not match it.
-        let manifest =
-            output::hash(&input.manifest.path, self.monitor).map_err(|error| self.unread(error))?;
-        let mut draft = self.output.draft().map_err(Unwritten::Run)?;
-        let (outcome, hashed) = {
-            let out = BufWriter::with_capacity(256 << 10, Hashed::new(draft.file()));
-            let mut shard = Shard::create(out, layout, self.options.image_tokens);
-            let outcome = self.fill(input, &mut shard)?;
-            (outcome, shard.finish().map_err(|error| Unwritten::Run(self.explain(input, error)))?)
+        let manifest = match output::hash(&input.manifest.path, self.monitor) {
+            Ok(manifest) => manifest,
+            Err(error) => return self.unread(error),
         };
-        self.check_laws(input, &outcome).map_err(Unwritten::Manifest)?;
+        let mut draft = self.output.draft()?;
+        let out = BufWriter::with_capacity(256 << 10, Hashed::new(draft.file()));
+        let mut shard = Shard::create(out, layout, self.options.image_tokens);
+        let outcome = match self.fill(input, &mut shard)? {
+            Ok(outcome) => outcome,
+            Err(error) => return Ok(Err(error)),
+        };
+        let hashed = shard.finish().map_err(|error| self.explain(input, error))?;
+        if let Err(error) = self.check_laws(input, &outcome) {
+            return Ok(Err(error));
+        }
         let record = Record {
             manifest,
             options: self.fingerprint.to_owned(),
@@ -89,11 +91,11 @@ impl Job<'_> {
         // A shard with failed references is not finished: the next run tries them again.
         let record =
             if outcome.failed.is_empty() { record } else { Record { manifest: String::new(), ..record } };
-        self.output.commit(draft, &input.shard, &record).map_err(Unwritten::Run)?;
-        Ok(Written { outcome, bytes: record.bytes, blake3: record.blake3 })
+        self.output.commit(draft, &input.shard, &record)?;
+        Ok(Ok(Written { outcome, bytes: record.bytes, blake3: record.blake3 }))
     }
 
-    fn fill(&self, input: &Input, shard: &mut Shard<'_>) -> Result<Outcome, Unwritten> {
+    fn fill(&self, input: &Input, shard: &mut Shard<'_>) -> anyhow::Result<Result<Outcome, anyhow::Error>> {
         let rule = Rule {
             bytes: chunk_bytes(input.format, self.options),
             cut: match input.format {
@@ -110,36 +112,34 @@ impl Job<'_> {
             None => Supply::cached(self.loader),
             Some(admission) => {
                 let folder = self.output.scratch();
-                let supply = Supply::of(self.loader, admission, input, self.shard_bytes, folder);
-                supply.map_err(|error| self.unread(error))?
+                match Supply::of(self.loader, admission, input, self.shard_bytes, folder) {
+                    Ok(supply) => supply,
+                    Err(error) => return self.unread(error),
+                }
             }
         };
         let mut chunker = Chunker::new(supply, rule);
-        let mut fatal = None;
         let mut emit = |chunk: &Chunk| shard.write(chunk).map_err(|error| self.explain(input, error));
-        let each = &mut |rows: Rows| {
-            let asked = Asked::by(&rows, &input.base, rule.cut)?;
-            let done = self.monitor.check().and_then(|()| chunker.push(&asked, &mut emit));
+        for rows in input.manifest.rows(Piece::Whole, Columns::All) {
+            self.monitor.check()?;
+            let rows = match rows {
+                Ok(rows) => rows,
+                Err(error) => return Ok(Err(error)),
+            };
+            let asked = match Asked::by(&rows, &input.manifest.base, rule.cut) {
+                Ok(asked) => asked,
+                Err(error) => return Ok(Err(error.context(input.manifest.path.display().to_string()))),
+            };
+            chunker.push(&asked, &mut emit)?;
             self.monitor.advance(Phase::Write, (rows.len() + rows.bad.len()) as u64, 0);
-            done.map_err(|error| {
-                fatal = Some(error);
-                anyhow::anyhow!("stopped")
-            })
-        };
-        let read = manifest::read(&input.manifest, input.outline.kind, Columns::All, each);
-        match (fatal, read) {
-            (Some(error), _) => return Err(Unwritten::Run(error)),
-            (None, Err(error)) => return Err(Unwritten::Manifest(error)),
-            (None, Ok(())) => {}
         }
-        chunker.finish(&mut emit).map_err(Unwritten::Run)?;
-        Ok(chunker.outcome)
+        chunker.finish(&mut emit)?;
+        Ok(Ok(chunker.outcome))
     }
 
     /// Rows in = rows written + rows dropped, and every reference has its outcome: else the
     /// manifest is not the one that was scanned.
     fn check_laws(&self, input: &Input, outcome: &Outcome) -> anyhow::Result<()> {
-        manifest::check_unchanged(&input.manifest, &input.outline)?;
         let references = outcome.materialized + outcome.failed.values().sum::<u64>();
         let rows = outcome.rows_out + outcome.rows_dropped;
         if (rows, references) != (self.tally.rows, self.tally.references) {
@@ -148,8 +148,8 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn unread(&self, error: anyhow::Error) -> Unwritten {
-        if error.is::<Interrupted>() { Unwritten::Run(error) } else { Unwritten::Manifest(error) }
+    fn unread<T>(&self, error: anyhow::Error) -> anyhow::Result<Result<T, anyhow::Error>> {
+        if error.is::<Interrupted>() { Err(error) } else { Ok(Err(error)) }
     }
 
     fn explain(&self, input: &Input, error: anyhow::Error) -> anyhow::Error {

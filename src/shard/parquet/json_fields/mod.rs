@@ -30,9 +30,12 @@ impl JsonFields {
     ///
     /// Fails, naming manifest, line and field, where a value is none that a column can hold, or
     /// where no column type holds all values of a field as they are.
-    pub fn infer<'a>(batches: impl Iterator<Item = (&'a Path, Rows)>) -> anyhow::Result<JsonFields> {
+    pub fn infer<'a>(
+        batches: impl Iterator<Item = anyhow::Result<(&'a Path, Rows)>>,
+    ) -> anyhow::Result<JsonFields> {
         let mut members = Members::default();
-        for (manifest, batch) in batches {
+        for batch in batches {
+            let (manifest, batch) = batch?;
             let objects = rows::optional_text_column(&batch.table, rows::JSON_FIELDS)?;
             for (index, object) in objects.iter().enumerate() {
                 let Some(object) = object else { continue };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow_array::StringViewArray;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_schema::DataType;
@@ -13,11 +14,14 @@ fn rows(objects: &[&str]) -> Rows {
     let column: LargeStringArray = objects.iter().map(|text| Some(*text).filter(|t| !t.is_empty())).collect();
     let table = RecordBatch::try_from_iter([(rows::JSON_FIELDS, Arc::new(column) as _)]).unwrap();
     let lines = (1..=objects.len() as u64).collect();
-    Rows { table, payloads: rows::Payloads::None, places: Places::Lines(lines), bad: Vec::new() }
+    let (modality, source_ref) =
+        (StringViewArray::new_null(objects.len()), StringViewArray::new_null(objects.len()));
+    let (payloads, places) = (rows::Payloads::None, Places::Lines(lines));
+    Rows { table, payloads, places, bad: Vec::new(), modality, source_ref }
 }
 
 fn infer(objects: &[&str]) -> anyhow::Result<JsonFields> {
-    JsonFields::infer([(Path::new("m.jsonl"), rows(objects))].into_iter())
+    JsonFields::infer([Ok((Path::new("m.jsonl"), rows(objects)))].into_iter())
 }
 
 fn decoded(objects: &[&str]) -> RecordBatch {
