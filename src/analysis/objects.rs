@@ -5,8 +5,6 @@
 //! admission passes over all others several times. Beyond that their order means nothing: all that
 //! is computed from a table is the same for any order of it.
 
-use std::collections::HashSet;
-
 use super::Summary;
 
 /// Objects in a block, a megabyte.
@@ -41,16 +39,8 @@ pub struct Objects {
     recurring: Vec<Block>,
     known: Tally,
     unknown: Tally,
-    assumed: Option<Assumed>,
-}
-
-/// The sizes that objects of unknown size are taken to have, bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Assumed {
-    /// Of each that is referenced once.
-    pub once: u64,
-    /// Of each that is referenced more than once.
-    pub recurring: u64,
+    /// Bytes of an object of unknown size.
+    assumed: Option<u64>,
 }
 
 /// What a set of objects takes in a cache, and what it gives.
@@ -71,8 +61,6 @@ pub struct Totals {
     pub objects: u64,
     /// Objects whose size nobody says: of the assumed size, or left out of every admission.
     pub unsized_objects: u64,
-    /// Those of them that are referenced more than once.
-    pub unsized_recurring: u64,
     pub unsized_references: u64,
     /// Bytes of the objects of known or assumed size.
     pub unique_bytes: u128,
@@ -127,20 +115,19 @@ impl Objects {
         self.unknown.merge(&other.unknown);
     }
 
-    /// From now on objects of unknown size are of these.
-    pub fn assume(&mut self, sizes: Assumed) {
-        self.assumed = Some(sizes);
+    /// From now on objects of unknown size have this one, in bytes.
+    pub fn assume(&mut self, size: u64) {
+        self.assumed = Some(size);
     }
 
-    /// The sizes that objects of unknown size are taken to have.
-    pub fn assumed(&self) -> Option<Assumed> {
+    /// The size that objects of unknown size are taken to have.
+    pub fn assumed(&self) -> Option<u64> {
         self.assumed
     }
 
     /// All objects, sizes as pushed or assumed.
     pub fn iter(&self) -> impl Iterator<Item = Object> {
-        let once = unpacked(&self.single, self.assumed.map(|of| of.once));
-        once.chain(self.unpacked_recurring())
+        unpacked(&self.single, self.assumed).chain(self.unpacked_recurring())
     }
 
     /// Digest, multiplicity and size of the objects that a cache may be worth: of known or assumed
@@ -149,26 +136,16 @@ impl Objects {
         self.unpacked_recurring().filter_map(|object| Some((object.digest, object.k, object.size?)))
     }
 
-    /// Those of `digests` whose objects are referenced more than once.
-    pub fn recurring_among(&self, digests: &HashSet<u64>) -> HashSet<u64> {
-        if digests.is_empty() {
-            return HashSet::new();
-        }
-        let recurring = self.unpacked_recurring().map(|object| object.digest);
-        recurring.filter(|digest| digests.contains(digest)).collect()
-    }
-
     pub fn totals(&self) -> Totals {
         let mut sized = self.known;
-        if let Some(sizes) = self.assumed {
-            sized.merge(&self.unknown.of_sizes(sizes));
+        if let Some(size) = self.assumed {
+            sized.merge(&self.unknown.of_size(size));
         }
         let references = |tally: &Tally| tally.objects + tally.recurring.hits;
         Totals {
             references: references(&self.known) + references(&self.unknown),
             objects: self.known.objects + self.unknown.objects,
             unsized_objects: self.unknown.objects,
-            unsized_recurring: self.unknown.recurring.objects,
             unsized_references: references(&self.unknown),
             unique_bytes: sized.bytes,
             reference_bytes: sized.bytes.saturating_add(sized.recurring.hit_bytes),
@@ -185,7 +162,7 @@ impl Objects {
     }
 
     fn unpacked_recurring(&self) -> impl Iterator<Item = Object> {
-        unpacked(&self.recurring, self.assumed.map(|of| of.recurring))
+        unpacked(&self.recurring, self.assumed)
     }
 }
 
@@ -196,13 +173,6 @@ fn unpacked(blocks: &[Block], assumed: Option<u64>) -> impl Iterator<Item = Obje
             Object { size: object.size.or(assumed), ..object }
         })
     })
-}
-
-impl Assumed {
-    /// One size for all.
-    pub fn alike(size: u64) -> Assumed {
-        Assumed { once: size, recurring: size }
-    }
 }
 
 impl Block {
@@ -268,22 +238,16 @@ impl Tally {
         self.recurring.add(&other.recurring);
     }
 
-    /// The same objects, had they these sizes.
-    fn of_sizes(&self, sizes: Assumed) -> Tally {
-        let times = |count: u64, size: u64| u128::from(count) * u128::from(size);
+    /// The same objects, if each had this size.
+    fn of_size(&self, size: u64) -> Tally {
+        let bytes = |count: u64| u128::from(count) * u128::from(size);
         let recurring = Sums {
-            bytes: times(self.recurring.objects, sizes.recurring),
-            hit_bytes: times(self.recurring.hits, sizes.recurring),
+            bytes: bytes(self.recurring.objects),
+            hit_bytes: bytes(self.recurring.hits),
             ..self.recurring
         };
-        let once = self.objects - self.recurring.objects;
-        let largest_of = |objects: u64, size: u64| if objects > 0 { size } else { 0 };
-        Tally {
-            objects: self.objects,
-            bytes: times(once, sizes.once) + recurring.bytes,
-            largest: largest_of(once, sizes.once).max(largest_of(recurring.objects, sizes.recurring)),
-            recurring,
-        }
+        let largest = if self.objects > 0 { size } else { 0 };
+        Tally { objects: self.objects, bytes: bytes(self.objects), largest, recurring }
     }
 }
 
@@ -326,7 +290,6 @@ mod tests {
             references: 9,
             objects: 4,
             unsized_objects: 2,
-            unsized_recurring: 1,
             unsized_references: 5,
             unique_bytes: 15,
             reference_bytes: 35,
@@ -335,24 +298,11 @@ mod tests {
         };
         assert_eq!(found.totals(), totals);
         assert_eq!(found.recurring().collect::<Vec<_>>(), [(1, 3, 10)]);
-        found.assume(Assumed::alike(7));
+        found.assume(7);
         let recurring = sums(2, 17, 5, 41);
         assert_eq!(found.totals(), Totals { unique_bytes: 29, reference_bytes: 70, recurring, ..totals });
         assert_eq!(found.recurring().collect::<Vec<_>>(), [(1, 3, 10), (3, 4, 7)]);
         assert_eq!(found.summary().sized_objects(), 4);
-    }
-
-    #[test]
-    fn objects_that_recur_have_an_assumed_size_of_their_own() {
-        let mut found = table(&[(1, 1, None), (2, 1, None), (3, 4, None), (4, 2, Some(3))]);
-        found.assume(Assumed { once: 100, recurring: 7 });
-        let Totals { unique_bytes, reference_bytes, largest_bytes, recurring, .. } = found.totals();
-        assert_eq!((unique_bytes, reference_bytes, largest_bytes), (210, 234, 100));
-        assert_eq!(recurring, Sums { objects: 2, bytes: 10, hits: 4, hit_bytes: 24 });
-        let sizes: Vec<_> = found.iter().map(|object| (object.digest, object.size)).collect();
-        assert_eq!(sizes, [(1, Some(100)), (2, Some(100)), (3, Some(7)), (4, Some(3))]);
-        assert_eq!(found.recurring().collect::<Vec<_>>(), [(3, 4, 7), (4, 2, 3)]);
-        assert_eq!(found.recurring_among(&[1, 3, 9].into()), [3].into());
     }
 
     #[test]
@@ -366,12 +316,12 @@ mod tests {
         #[test]
         fn totals_are_those_of_the_summary(
             objects in prop::collection::vec((1u64..9, prop::option::of(0u64..99)), 0..40),
-            assumed in prop::option::of((0u64..99, 0u64..99)),
+            assumed in prop::option::of(0u64..99),
         ) {
             let mut found = Objects::default();
             (0..).zip(&objects).for_each(|(digest, &(k, size))| found.push(digest, k, size));
-            if let Some((once, recurring)) = assumed {
-                found.assume(Assumed { once, recurring });
+            if let Some(size) = assumed {
+                found.assume(size);
             }
             let (totals, summary) = (found.totals(), found.summary());
             prop_assert_eq!((totals.references, totals.objects), (summary.references(), summary.objects()));
@@ -382,8 +332,6 @@ mod tests {
             let mut recurring = Sums::default();
             found.recurring().for_each(|(_, k, size)| recurring.add(&Sums::of(k, size)));
             prop_assert_eq!(recurring, totals.recurring);
-            let unknown = objects.iter().filter(|(k, size)| *k > 1 && size.is_none()).count();
-            prop_assert_eq!(totals.unsized_recurring, unknown as u64);
         }
     }
 }

@@ -11,25 +11,22 @@ use std::str::FromStr;
 pub struct Share {
     /// Above 0, at most 1.
     pub share: f64,
-    /// Another seed gives another sample of the same size.
-    pub seed: u64,
 }
 
 impl Share {
     /// Whether the object with this hash, uniform over 64 bits, is in the sample.
     ///
-    /// The hash is mixed with the seed: samples of two seeds are independent, and a sample holds
-    /// its share of the objects of every range of hashes. With one seed, a smaller share is a
-    /// part of a larger one.
+    /// The hash is mixed, so that a sample holds its share of the objects of every range of
+    /// hashes. A smaller share is a part of a larger one.
     #[inline]
     pub fn keeps(&self, hash: u64) -> bool {
         // 53 bits: what a float holds exactly.
-        let uniform = mix(hash ^ mix(self.seed)) >> 11;
+        let uniform = mix(hash ^ mix(0)) >> 11;
         (uniform as f64) < self.share * (1u64 << 53) as f64
     }
 }
 
-/// Reads `1/180`, `0.01` or `5%`, with the seed 0; the error says what is legal.
+/// Reads `1/180`, `0.01` or `5%`; the error says what is legal.
 impl FromStr for Share {
     type Err = String;
 
@@ -43,7 +40,7 @@ impl FromStr for Share {
             decimal(text)
         };
         match share {
-            Some(share) if share > 0.0 && share <= 1.0 => Ok(Share { share, seed: 0 }),
+            Some(share) if share > 0.0 && share <= 1.0 => Ok(Share { share }),
             Some(_) => Err(format!("a share is above 0 and at most 1: {LEGAL}")),
             None => Err(LEGAL.into()),
         }
@@ -76,10 +73,6 @@ fn decimal(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn share(share: f64, seed: u64) -> Share {
-        Share { share, seed }
-    }
-
     #[test]
     fn fractions_decimals_and_percentages_are_read() {
         for (text, value) in [
@@ -93,7 +86,7 @@ mod tests {
             ("7/7", 1.0),
             ("1/1000000000000000000000", 1e-21),
         ] {
-            assert_eq!(text.parse(), Ok(share(value, 0)), "{text}");
+            assert_eq!(text.parse(), Ok(Share { share: value }), "{text}");
         }
     }
 
@@ -116,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_sample_has_its_share_of_every_range_of_hashes() {
-        let sample = share(0.1, 7);
+        let sample = Share { share: 0.1 };
         // 256 ranges by the top bits, as partitions are chosen; and hashes that are no better than
         // counters.
         for partition in 0..256u64 {
@@ -126,20 +119,10 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_two_seeds_are_independent() {
-        let hashes = 0..100_000u64;
-        for (one, other) in [(0, 1), (1, 2), (0, u64::MAX), (5, 1 << 63)] {
-            let (one, other) = (share(0.2, one), share(0.2, other));
-            let both = hashes.clone().filter(|&hash| one.keeps(hash) && other.keeps(hash)).count() as f64;
-            assert!((both - 4000.0).abs() < 5.0 * 3840.0f64.sqrt(), "{one:?} {other:?}: {both}");
-        }
-    }
-
-    #[test]
     fn a_smaller_share_is_a_part_of_a_larger_one_and_all_is_all() {
         for hash in (0..20_000u64).chain([u64::MAX]) {
-            assert!(share(1.0, 3).keeps(hash));
-            assert!(share(0.3, 3).keeps(hash) || !share(0.01, 3).keeps(hash));
+            assert!(Share { share: 1.0 }.keeps(hash));
+            assert!(Share { share: 0.3 }.keeps(hash) || !Share { share: 0.01 }.keeps(hash));
         }
     }
 }

@@ -58,11 +58,13 @@ fn a_sample_of_two_percent_finds_the_ceiling_and_knows_how_far_it_is_off() {
     let objects = samples::draw(2_000_000, 2);
     let exact = summary(&objects);
     let share = 1.0 / 50.0;
+    let sample = Share { share };
     let (mut close, mut concurrent, mut covered) = (0, 0, [0; 4]);
     let hit_rate = concurrency::expected(&exact.histogram(), 16, 1024).hit_rate;
-    for seed in 0..20 {
-        let sample = Share { share, seed };
-        let kept = (0..).zip(&objects).filter(|(hash, _)| sample.keeps(*hash)).map(|(_, object)| object);
+    for round in 0..20u64 {
+        // Other hashes are another sample.
+        let kept =
+            (round << 32..).zip(&objects).filter(|(hash, _)| sample.keeps(*hash)).map(|(_, object)| object);
         let sampled = summary(kept);
         let found = Estimates::new(&sampled, share, exact.references());
         close += u32::from((found.ceiling.value - exact.ceiling()).abs() < 0.003);

@@ -69,10 +69,6 @@ pub struct Flags {
     #[arg(long, help_heading = "Counting", value_name = "SHARE", value_parser = parse_share)]
     sample: Option<Share>,
 
-    /// Which sample: another number chooses other objects
-    #[arg(long, help_heading = "Counting", value_name = "N", default_value_t = 0, requires = "sample")]
-    seed: u64,
-
     /// Sources (hosts, buckets, folders) to list, most references first
     #[arg(long, help_heading = "Counting", value_name = "N", default_value_t = 10)]
     by_source: usize,
@@ -182,7 +178,7 @@ impl Flags {
             folder => folder?,
         };
         Ok(Options {
-            sample: self.sample.map(|share| Share { seed: self.seed, ..share }),
+            sample: self.sample,
             sources: self.by_source,
             workers: self.workers.clone(),
             tasks: self.tasks,
@@ -235,11 +231,10 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_has_the_seed_that_was_asked_for() {
+    fn a_sample_is_a_share() {
         let sample = |flags: &[&str]| options(flags).unwrap().sample.unwrap();
-        assert_eq!(sample(&["--sample", "1/4"]), Share { share: 0.25, seed: 0 });
-        assert_eq!(sample(&["--sample", "5%", "--seed", "7"]), Share { share: 0.05, seed: 7 });
-        assert_eq!(options(&["--seed", "7"]).unwrap_err().exit_code(), 2);
+        assert_eq!(sample(&["--sample", "1/4"]), Share { share: 0.25 });
+        assert_eq!(sample(&["--sample", "5%"]), Share { share: 0.05 });
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{ArgGroup, Args};
-use onepull::commands::size::{self, Admission, Following, Options, Origin, Policy};
+use onepull::commands::size::{self, Admission, Options, Origin, Policy};
 
 use super::args::usage;
 use super::choices;
@@ -110,15 +110,6 @@ pub struct Flags {
     #[arg(long, help_heading = "Sizes", value_name = "DIR", conflicts_with = "from")]
     root: Option<PathBuf>,
 
-    /// Follow every reference for LRU and the bound, however long that takes
-    ///
-    /// Both depend on the order in which the manifests name their objects. Of more than two million
-    /// references those to an unbiased sample of the objects are followed, if this is not given, and
-    /// in any case where --memory has no place for all; the report says so. Counts of a table are
-    /// taken to come in random order.
-    #[arg(long, help_heading = "Order", conflicts_with = "from")]
-    exact_order: bool,
-
     #[command(flatten)]
     objective: ObjectiveFlags,
 
@@ -194,7 +185,6 @@ impl Flags {
             allow: self.allow.clone(),
             admission: self.admission()?,
             root: self.root.clone(),
-            following: if self.exact_order { Following::All } else { Following::Sample },
             jobs,
             memory: self.shared.memory(),
         })

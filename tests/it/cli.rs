@@ -104,7 +104,6 @@ fn a_wrong_analysis_is_2_and_leaves_stdout_empty() {
         &["in", "--sample", "0"],
         &["in", "--sample", "2"],
         &["in", "--sample", "half"],
-        &["in", "--seed", "1"],
         &["in", "--workers", "0"],
         &["in", "--tasks", "0"],
         &["in", "--plot", "plot.png"],

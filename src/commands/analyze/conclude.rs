@@ -30,12 +30,11 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
     let references = tally.references;
     let classes = summary.histogram();
     let tasks = options.tasks.unwrap_or(manifests);
-    let (listed_sources, other_sources) = sources.report(options.sources, scale);
     let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
     Report {
         manifests,
         rows: tally.rows,
-        rows_by_modality: found.modalities.clone().into_map(),
+        rows_by_modality: found.modalities.by_name(),
         references,
         no_locator: tally.no_locator,
         bad_locator: tally.bad_locator(),
@@ -43,7 +42,6 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
         objects,
         duplicates: references.saturating_sub(objects),
         spellings: scaled(totals.spellings.into(), scale),
-        framed_references: totals.framed + found.unsampled_framed,
         mean_multiplicity: ratio(references as f64, objects as f64),
         median_multiplicity: summary.median_multiplicity(),
         max_multiplicity: summary.max_multiplicity(),
@@ -57,8 +55,7 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
         histogram: classes.iter().map(|class| multiplicity(class, scale)).collect(),
         concentration: concentrations(&classes, summary.duplicates(), scale),
         budgets: ladder::budgets(summary, scale, oracle_hit_rate),
-        sources: listed_sources,
-        other_sources,
+        sources: sources.report(options.sources, scale),
         concurrency: concurrency_lines(&classes, references, tasks, options, placed.as_ref()),
         in_task_duplicates: match placed {
             Some(placed) => references - placed.pairs,
@@ -88,7 +85,6 @@ impl Scale {
         let Estimates { objects, ceiling, singleton_share, unique_bytes } = &self.estimates;
         Sample {
             share: self.share.share,
-            seed: self.share.seed,
             objects_counted: summary.objects(),
             references_counted: summary.references(),
             objects: [objects.low, objects.high],
@@ -159,7 +155,7 @@ mod tests {
 
     fn options(sample: Option<f64>) -> Options {
         Options {
-            sample: sample.map(|share| Share { share, seed: 5 }),
+            sample: sample.map(|share| Share { share }),
             sources: 10,
             workers: vec![1, 2, 100],
             tasks: Some(10),
@@ -213,7 +209,7 @@ mod tests {
         assert_eq!(estimated, exact);
         let sample = sample.unwrap();
         assert_eq!((sample.objects, sample.objects_counted), ([1_200.0; 2], 1_200));
-        assert_eq!((sample.share, sample.seed, sample.references_counted), (1.0, 5, 4_200));
+        assert_eq!((sample.share, sample.references_counted), (1.0, 4_200));
     }
 
     #[test]

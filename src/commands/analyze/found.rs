@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::candidates::Candidates;
 use super::modalities::Modalities;
 use super::options::{Options, Timing};
-use super::sizeless;
 use crate::commands::tally::Tally;
 use crate::object;
 
@@ -16,13 +15,11 @@ pub struct Found {
     pub modalities: Modalities,
     /// References by the number of the manifest.
     pub by_manifest: BTreeMap<usize, u64>,
-    /// References that a sample leaves out, and that want one page of their object.
-    pub unsampled_framed: u64,
     /// Objects to compare the payloads of.
     pub scattered: Candidates,
     /// Objects to time: neighbours, as a run reads them.
     pub neighbours: Candidates,
-    /// Objects of unknown size, to ask some of them for it.
+    /// Objects of unknown size, to ask their sources for it.
     pub sizeless: Candidates,
 }
 
@@ -39,13 +36,12 @@ impl Found {
             tally: Tally::default(),
             modalities: Modalities::default(),
             by_manifest: BTreeMap::new(),
-            unsampled_framed: 0,
             scattered: Candidates::new(options.content_sample),
             neighbours: Candidates::new(match options.timing {
                 Timing::Probed => TIMED,
                 Timing::Skipped => 0,
             }),
-            sizeless: Candidates::new(sizeless::kept(options.unsized_sample)),
+            sizeless: Candidates::new(options.unsized_sample),
         }
     }
 
@@ -55,7 +51,6 @@ impl Found {
         for (manifest, count) in other.by_manifest {
             *self.by_manifest.entry(manifest).or_default() += count;
         }
-        self.unsampled_framed += other.unsampled_framed;
         self.scattered.merge(other.scattered);
         self.neighbours.merge(other.neighbours);
         self.sizeless.merge(other.sizeless);

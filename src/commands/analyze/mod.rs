@@ -22,7 +22,6 @@ mod samples;
 mod scale;
 mod scan;
 mod sequence;
-mod sizeless;
 mod sources;
 mod timing;
 
@@ -41,7 +40,6 @@ use crate::store::Source;
 use crate::store::local::Local;
 use found::Found;
 pub use options::*;
-pub use payloads::Answer;
 pub use report::*;
 use scan::Counting;
 pub use sequence::Sequence;
@@ -86,8 +84,8 @@ pub struct Counted {
     pub unreadable: Vec<Unreadable>,
     /// Objects of unknown size whose sources were asked for it.
     pub asked: u64,
-    /// The sizes that were told, in an order that depends on the objects alone.
-    pub answers: Vec<Answer>,
+    /// The sizes that they gave, in an order that depends on the objects alone.
+    pub answers: Vec<u64>,
     /// The times of `scan`, `group` and `fetch`.
     pub seconds: Seconds,
 }
@@ -106,7 +104,7 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
     let (objects, sequence, found) = group::objects(counting, options.jobs, monitor)?;
     let group = group_start.elapsed().as_secs_f64();
     let fetch_start = Instant::now();
-    let sample = sizeless::choose(found.sizeless.into_objects(), &objects, options.unsized_sample);
+    let sample = found.sizeless.into_objects();
     let answers = if sample.is_empty() {
         Vec::new()
     } else {

@@ -11,7 +11,6 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::commands::admission;
 use crate::fault::Fault;
 use crate::fetch::{Spent, obtain};
 use crate::locator::url;
@@ -25,15 +24,6 @@ use crate::store::Source;
 pub struct Read {
     pub failed: u64,
     pub spent: Spent,
-}
-
-/// The size that an object told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// The first 64 bits of the digest of the object, by which a table knows it.
-    pub digest: u64,
-    /// Bytes.
-    pub size: u64,
 }
 
 /// Reads the objects of `sample`, distinct canonical bytes in any order, and hands over each
@@ -63,7 +53,7 @@ pub fn read(
 }
 
 /// Asks for the sizes of the objects of `sample`, distinct canonical bytes in any order; returns
-/// those that were told, in the order of `sample`. No payload is read. Remote objects fail.
+/// those that are known, in the order of `sample`. No payload is read. Remote objects fail.
 ///
 /// Fails when interrupted.
 pub fn sizes(
@@ -71,7 +61,7 @@ pub fn sizes(
     sample: &[Box<[u8]>],
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
-) -> anyhow::Result<Vec<Answer>> {
+) -> anyhow::Result<Vec<u64>> {
     let failures = Failures { count: AtomicU64::new(0), monitor };
     let files = start(sample, &failures);
     let told = Mutex::new(HashMap::new());
@@ -93,11 +83,7 @@ pub fn sizes(
     pool.install(|| files.par_iter().with_max_len(1).try_for_each(ask))?;
     monitor.finish(Phase::Fetch);
     let told = told.into_inner();
-    let answer = |canonical: &[u8]| {
-        let size = *told.get(&object::key(canonical))?;
-        Some(Answer { digest: admission::digest(canonical), size })
-    };
-    Ok(sample.iter().filter_map(|canonical| answer(canonical)).collect())
+    Ok(sample.iter().filter_map(|canonical| told.get(&object::key(canonical)).copied()).collect())
 }
 
 /// Objects of a sample that cannot be read.
@@ -141,11 +127,7 @@ mod tests {
         };
         read(&Counting::new(), &sample, &pool(2), &Told::default(), &deliver).unwrap();
         let lengths = lengths.into_inner();
-        let answer = |canonical: &Box<_>| Answer {
-            digest: admission::digest(canonical),
-            size: lengths[&object::key(canonical)],
-        };
-        let answers: Vec<Answer> = sample.iter().map(answer).collect();
+        let answers: Vec<u64> = sample.iter().map(|canonical| lengths[&object::key(canonical)]).collect();
         for jobs in [1, 4] {
             let (source, told) = (Counting::new(), Told::default());
             assert_eq!(sizes(&source, &sample, &pool(jobs), &told).unwrap(), answers);
@@ -166,8 +148,7 @@ mod tests {
         ];
         let told = Told::default();
         let size = std::fs::metadata(&house).unwrap().len();
-        let answer = Answer { digest: admission::digest(&sample[2]), size };
-        assert_eq!(sizes(&Counting::new(), &sample, &pool(2), &told).unwrap(), [answer]);
+        assert_eq!(sizes(&Counting::new(), &sample, &pool(2), &told).unwrap(), [size]);
         let mut problems = told.problems.into_inner();
         problems.sort();
         let starts = ["archive_corrupt: ", "not_found: /no/such/file", "unsupported: s3://bucket/key.jpg: "];

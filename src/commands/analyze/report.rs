@@ -19,7 +19,8 @@ pub struct Report {
     pub manifests: u64,
     /// Rows of all manifests, lines that are no rows included.
     pub rows: u64,
-    pub rows_by_modality: BTreeMap<String, u64>,
+    /// `image`, `metadata` and `text`; rows of any other modality, or none, are `other`.
+    pub rows_by_modality: BTreeMap<&'static str, u64>,
     pub references: u64,
     pub no_locator: u64,
     pub bad_locator: u64,
@@ -27,10 +28,9 @@ pub struct Report {
     pub already_present: u64,
     pub objects: u64,
     pub duplicates: u64,
-    /// Distinct texts of locators; more than `objects` when some object is written in several ways.
+    /// Distinct texts of locators; more than `objects` when some object is written in several ways,
+    /// or when locators name pages of one object.
     pub spellings: u64,
-    /// References that want one page of their payload: their texts differ for that reason, too.
-    pub framed_references: u64,
     pub mean_multiplicity: f64,
     pub median_multiplicity: u64,
     pub max_multiplicity: u64,
@@ -53,9 +53,8 @@ pub struct Report {
     /// What the best fixed choice of objects reaches in a cache of limited size; empty when no
     /// size is known.
     pub budgets: Vec<Budget>,
-    /// The largest sources, most references first, and the rest of them.
+    /// The largest sources, most references first.
     pub sources: Vec<SourceShare>,
-    pub other_sources: OtherSources,
     /// What a cache shared by several tasks loses.
     pub concurrency: Vec<Concurrency>,
     /// References to an object that the same task has already; expected, or counted if replayed.
@@ -116,15 +115,6 @@ pub struct SourceShare {
     pub bytes: u64,
 }
 
-/// Sources that are not listed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct OtherSources {
-    pub sources: u64,
-    pub references: u64,
-    pub objects: u64,
-    pub bytes: u64,
-}
-
 /// One pass by tasks that share a cache, look up when they start and publish when they end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Concurrency {
@@ -152,7 +142,6 @@ pub struct Replayed {
 pub struct Sample {
     /// Share of the keys.
     pub share: f64,
-    pub seed: u64,
     /// Objects and references that were counted.
     pub objects_counted: u64,
     pub references_counted: u64,

@@ -164,7 +164,6 @@ impl<'a> Counting<'a> {
             // sample saves.
             if self.options.sample.is_some_and(|share| !share.keeps(named.digest as u64)) {
                 found.references_in(input, 1);
-                found.unsampled_framed += u64::from(named.framed);
                 return None;
             }
             found.offer(named.digest, namer.canonical());

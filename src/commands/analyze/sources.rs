@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use parking_lot::Mutex;
 
-use super::report::{OtherSources, SourceShare};
+use super::report::SourceShare;
 use super::scale::scaled;
 use crate::counting::multiplicity::Counted;
 
@@ -79,31 +79,21 @@ impl SourceSums {
         self.prefixes = sources.prefixes();
     }
 
-    /// The `most` sources with most references, by their names where those are equal, and the sum
-    /// of all others; every number scaled by `scale`.
-    pub fn report(&self, most: usize, scale: f64) -> (Vec<SourceShare>, OtherSources) {
+    /// The `most` sources with most references, by their names where those are equal; every number
+    /// scaled by `scale`.
+    pub fn report(&self, most: usize, scale: f64) -> Vec<SourceShare> {
         let mut named: Vec<(&Sum, &[u8])> =
             self.sums.iter().zip(&self.prefixes).map(|(sum, prefix)| (sum, prefix.as_ref())).collect();
         named.retain(|(sum, _)| sum.objects > 0);
         named.sort_by_key(|(sum, prefix)| (Reverse(sum.references), *prefix));
         let scaled = |n: u128| scaled(n, scale);
-        let (listed, rest) = named.split_at(most.min(named.len()));
-        let listed = listed.iter().map(|(sum, prefix)| SourceShare {
+        let share = |(sum, prefix): &(&Sum, &[u8])| SourceShare {
             prefix: String::from_utf8_lossy(prefix).into_owned(),
             references: scaled(sum.references.into()),
             objects: scaled(sum.objects.into()),
             bytes: scaled(sum.bytes),
-        });
-        let nameless = self.sums.get(self.prefixes.len()..).unwrap_or_default();
-        let mut others = Sum::default();
-        rest.iter().map(|(sum, _)| *sum).chain(nameless).for_each(|sum| others.add(sum));
-        let others = OtherSources {
-            sources: (rest.len() + nameless.len()) as u64,
-            references: scaled(others.references.into()),
-            objects: scaled(others.objects.into()),
-            bytes: scaled(others.bytes),
         };
-        (listed.collect(), others)
+        named.iter().take(most).map(share).collect()
     }
 
     fn sum(&mut self, number: usize) -> &mut Sum {
@@ -180,42 +170,27 @@ mod tests {
 
     #[test]
     fn sources_are_listed_by_references_then_by_name_without_those_that_have_no_object() {
-        let (listed, others) = sums().report(10, 1.0);
-        assert_eq!(listed, [share("/b", 9, 1, 1), share("/a", 4, 2, 7), share("/z", 4, 2, 15)]);
-        assert_eq!(others, OtherSources::default());
-    }
-
-    #[test]
-    fn what_is_not_listed_is_summed_up() {
-        let (listed, others) = sums().report(1, 1.0);
-        assert_eq!(listed, [share("/b", 9, 1, 1)]);
-        assert_eq!(others, OtherSources { sources: 2, references: 8, objects: 4, bytes: 22 });
-        let (listed, others) = sums().report(0, 1.0);
-        assert_eq!((listed, others.sources, others.references), (vec![], 3, 17));
+        let listed = [share("/b", 9, 1, 1), share("/a", 4, 2, 7), share("/z", 4, 2, 15)];
+        assert_eq!(sums().report(10, 1.0), listed);
+        assert_eq!(sums().report(1, 1.0), listed[..1]);
     }
 
     #[test]
     fn the_numbers_of_a_sample_are_scaled_up() {
-        let (listed, others) = sums().report(1, 4.0);
-        assert_eq!(listed, [share("/b", 36, 4, 4)]);
-        assert_eq!(others, OtherSources { sources: 2, references: 32, objects: 16, bytes: 88 });
+        assert_eq!(sums().report(1, 4.0), [share("/b", 36, 4, 4)]);
     }
 
     #[test]
     fn bytes_are_exact_past_what_a_float_holds() {
         let mut sums = sums();
-        sums.add_all(&[object(0, 1, Some((1 << 62) + 1)), object(1, 1, Some((1 << 60) + 1))]);
-        let (listed, others) = sums.report(2, 1.0);
-        assert_eq!(listed.iter().map(|of| of.bytes).collect::<Vec<_>>(), [1, (1 << 60) + 8]);
-        assert_eq!(others.bytes, (1 << 62) + 16);
+        sums.add_all(&[object(1, 1, Some((1 << 60) + 1))]);
+        assert_eq!(sums.report(2, 1.0).iter().map(|of| of.bytes).collect::<Vec<_>>(), [1, (1 << 60) + 8]);
     }
 
     #[test]
-    fn sources_past_those_that_are_told_apart_are_counted_as_others() {
+    fn sources_past_those_that_are_told_apart_are_not_listed() {
         let mut sums = sums();
         sums.add_all(&[object(4, 100, Some(1000))]);
-        let (listed, others) = sums.report(10, 1.0);
-        assert_eq!(listed.len(), 3);
-        assert_eq!(others, OtherSources { sources: 1, references: 100, objects: 1, bytes: 1000 });
+        assert_eq!(sums.report(10, 1.0).len(), 3);
     }
 }

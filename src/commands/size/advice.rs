@@ -28,22 +28,20 @@ pub fn advice(report: &Report, origin: &Origin) -> Vec<String> {
         };
         advice.push(match asked {
             0 => format!(
-                "{percent:.2} % of the objects do not say their size and are never admitted; --assume-size SIZE \
-                 takes them for objects of that size{ask}"
+                "{percent:.2} % of the objects have no known size and are never admitted; --assume-size SIZE \
+                 gives them one{ask}"
             ),
             _ => format!(
-                "no source told a size ({} were asked), so that the {percent:.2} % of the objects that do not say \
-                 theirs are never admitted, as without --probe-sizes; --assume-size SIZE takes them for objects \
-                 of that size",
+                "no source knows a size ({} were asked), so the {percent:.2} % of the objects without one are never \
+                 admitted; --assume-size SIZE gives them one",
                 count(asked)
             ),
         });
     }
     if report.order.error > NOTABLE_ERROR {
         advice.push(format!(
-            "a few objects have so many of the references that LRU and any policy, known from 1 in {:.0} \
-             objects, may be off by {:.0} % of what they say; --exact-order, with a larger --memory where that \
-             is what is short, follows all",
+            "a few objects have so many of the references that LRU and any policy, estimated from 1 in {:.0} \
+             objects, may be off by {:.0} % of what they say",
             1.0 / report.order.share,
             100.0 * report.order.error
         ));

@@ -15,7 +15,6 @@ mod report;
 
 use std::time::Instant;
 
-use crate::analysis::objects::Assumed;
 use crate::analysis::trace::Trace;
 use crate::monitor::Monitor;
 pub use options::*;
@@ -34,9 +33,8 @@ pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
         origin::table(options, &pool, monitor)?;
     monitor.check()?;
     let size_start = Instant::now();
-    let probed_sizes = probed.as_ref().and_then(probe::assumed);
-    if let Some(sizes) = options.assumed_size.map(Assumed::alike).or(probed_sizes) {
-        objects.assume(sizes);
+    if let Some(size) = options.assumed_size.or(probed.and_then(|probed| probed.mean)) {
+        objects.assume(size);
     }
     let trace = sequence.map(|sequence| {
         let (digests, sample) = sequence.into_digests();

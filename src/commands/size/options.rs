@@ -16,16 +16,14 @@ pub struct Options {
     pub targets: Vec<f64>,
     /// Bytes of an object whose size nobody says; `None`: such objects are left out.
     pub assumed_size: Option<u64>,
-    /// Objects of unknown size whose sources are asked for it: all of them are taken to have the
-    /// mean of the answers, those that recur apart from the others. 0: none. A saved table has no
-    /// sources to ask.
+    /// Objects of unknown size to ask the sources about: all objects of unknown size are then
+    /// assumed to have the mean of the answers. 0: none. A saved table has no sources to ask.
     pub probe_sizes: usize,
     /// No source outside these is asked; empty: no limit.
     pub allow: Vec<PathBuf>,
     /// The list of admitted objects to write.
     pub admission: Option<Admission>,
     pub root: Option<PathBuf>,
-    pub following: Following,
     /// Threads, at least 1.
     pub jobs: usize,
     /// Bound on memory, bytes.
@@ -39,15 +37,6 @@ pub enum Origin {
     Manifests(Vec<PathBuf>),
     /// What `analyze --save` wrote.
     Table(PathBuf),
-}
-
-/// Which references are followed in the order of the manifests; those of a table are not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Following {
-    /// All of a small corpus; of a large one those to a sample of the objects.
-    Sample,
-    /// All, as long as they fit in the memory.
-    All,
 }
 
 /// Which objects a cache is to keep, as a file for `materialize --admit`.

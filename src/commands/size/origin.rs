@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use super::options::{Following, Options, Origin};
+use super::options::{Options, Origin};
 use super::probe;
 use super::report::{ProbedSizes, Seconds};
 use crate::analysis::objects::Objects;
@@ -38,8 +38,9 @@ pub fn table(options: &Options, pool: &rayon::ThreadPool, monitor: &dyn Monitor)
                 ..analyze::Options::counting(manifests, root, options.jobs, options.memory)
             };
             let counted = analyze::count(&counting, monitor)?;
-            let probed = (options.probe_sizes > 0)
-                .then(|| probe::estimate(&counted.objects, counted.asked, &counted.answers));
+            let unknown = counted.objects.totals().unsized_objects;
+            let probed =
+                (options.probe_sizes > 0).then(|| probe::estimate(unknown, counted.asked, &counted.answers));
             let mut errors = BTreeMap::new();
             counted.tally.add_errors_to(&mut errors);
             let analyze::Seconds { scan, group, fetch, .. } = counted.seconds;
@@ -65,18 +66,13 @@ fn saved(file: &Path, pool: &rayon::ThreadPool) -> anyhow::Result<Table> {
     Ok(Table { objects, sequence: None, probed: None, no_locator: 0, errors, unreadable, seconds })
 }
 
-/// References that are followed in their order unless all were asked for: what follows from them
-/// takes a second or two.
+/// References that are followed in their order at most: what follows from them takes a second or two.
 const FOLLOWED: usize = 1 << 21;
 
 /// Bytes that a reference takes that is followed, until all caches are compared.
 const FOLLOWED_BYTES: u64 = 64;
 
-/// References to follow.
+/// References to follow: all where there are no more, else those to a sample of the objects.
 fn ordered(options: &Options) -> usize {
-    let most = usize::try_from(options.memory / FOLLOWED_BYTES).unwrap_or(usize::MAX);
-    match options.following {
-        Following::Sample => most.min(FOLLOWED),
-        Following::All => most,
-    }
+    usize::try_from(options.memory / FOLLOWED_BYTES).map_or(FOLLOWED, |most| most.min(FOLLOWED))
 }

@@ -77,20 +77,9 @@ pub struct ProbedSizes {
     pub asked: u64,
     pub answered: u64,
     pub failed: u64,
-    /// Of the objects that are referenced once, and of all others. `None` without an answer of the
-    /// kind, which is then taken to be like the other one; without any, both are left out.
-    pub once: Option<MeanSize>,
-    pub recurring: Option<MeanSize>,
-}
-
-/// How large the objects of one kind are in the mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct MeanSize {
-    /// At least 1.
-    pub answered: u64,
-    /// Of the answers, in whole bytes: all objects of the kind whose size is unknown are taken for
-    /// this large.
-    pub mean: u64,
+    /// Of the answers, in whole bytes: every object of unknown size is assumed to be this large.
+    /// `None` without an answer.
+    pub mean: Option<u64>,
     /// Of the mean, bytes; 0 where all objects answered. `None` where only one of several did.
     pub standard_error: Option<f64>,
 }

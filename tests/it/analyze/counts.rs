@@ -76,8 +76,7 @@ fn a_wrong_modality_column_gives_the_same_report_at_any_jobs() {
     let mut first = None;
     for jobs in [1, 2, 8, 8, 8] {
         let report = analyze(&Options { jobs, ..options(&corpus) });
-        assert_eq!(report.rows_by_modality.values().sum::<u64>(), report.rows);
-        assert!(report.rows_by_modality.len() < 110 && report.rows_by_modality["(other)"] > 0);
+        assert_eq!(report.rows_by_modality, [("other", report.rows)].into());
         let lasting = lasting(&report);
         assert_same(first.get_or_insert_with(|| lasting.clone()), &lasting, &format!("{jobs} jobs"));
     }

@@ -61,10 +61,7 @@ fn assert_identities(r: &Report) {
         assert_eq!(sum(|line| line.bytes), r.unique_bytes, "{r:#?}");
         let sources = r.sources.iter().map(|source| (source.references, source.objects));
         let (references, objects) = sources.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
-        let others = r.other_sources;
-        let bytes = r.sources.iter().fold(others.bytes, |sum, of| sum.saturating_add(of.bytes));
-        assert_eq!(bytes, r.unique_bytes, "{r:#?}");
-        assert_eq!((references + others.references, objects + others.objects), (r.references, r.objects));
+        assert!(references <= r.references && objects <= r.objects, "{r:#?}");
     }
 }
 

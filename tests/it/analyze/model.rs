@@ -137,9 +137,9 @@ pub fn assert_counts(r: &Report, corpus: &Corpus, manifests: &[Manifest], what: 
     assert_eq!(r.spellings, all().collect::<BTreeSet<_>>().len() as u64, "{what}");
     assert_eq!(r.no_locator, manifests.iter().map(|manifest| manifest.no_locator).sum::<u64>(), "{what}");
 
-    let mut modalities: BTreeMap<String, u64> = BTreeMap::new();
+    let mut modalities: BTreeMap<&str, u64> = BTreeMap::new();
     for row in manifests.iter().flat_map(|manifest| &manifest.rows) {
-        *modalities.entry(row.modality.into()).or_default() += 1;
+        *modalities.entry(row.modality).or_default() += 1;
     }
     assert_eq!((r.rows, &r.rows_by_modality), (modalities.values().sum(), &modalities), "{what}");
 

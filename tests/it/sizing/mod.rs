@@ -16,7 +16,7 @@ mod tables;
 
 use assert_cmd::Command;
 use onepull::commands::analyze;
-use onepull::commands::size::{Following, Objective, Options, Origin, Report, run};
+use onepull::commands::size::{Objective, Options, Origin, Report, run};
 use onepull::monitor::Silent;
 use serde_json::Value;
 
@@ -35,7 +35,6 @@ fn options(corpus: &Corpus) -> Options {
         allow: Vec::new(),
         admission: None,
         root: None,
-        following: Following::Sample,
         jobs: 2,
         memory: 1 << 30,
     }

@@ -1,7 +1,7 @@
 //! Caches in which all objects compete: LRU and the bound on every policy, in the order in which
 //! the manifests name the objects.
 
-use onepull::commands::size::{Following, Options, OrderKind, Report};
+use onepull::commands::size::{Options, OrderKind, Report};
 
 use super::model::{Object, locator, random_objects};
 use super::{Origin, assert_near, command, options, save, size, stdout};
@@ -148,9 +148,9 @@ fn where_memory_is_short_a_sample_of_the_objects_is_followed_and_the_report_says
     let references = references(&mut random, &objects);
     let corpus = written(&objects, &references);
     let budgets = vec![30_000, 1_000_000, 20_000_000];
-    let exact = size(&Options { budgets: budgets.clone(), following: Following::All, ..options(&corpus) });
+    let exact = size(&Options { budgets: budgets.clone(), ..options(&corpus) });
     assert_eq!(exact.order.share, 1.0);
-    let short = Options { budgets, memory: 16_000_000, following: Following::All, ..options(&corpus) };
+    let short = Options { budgets, memory: 16_000_000, ..options(&corpus) };
     let sampled = size(&short);
     assert!(sampled.order.share < 1.0, "{:?}", sampled.order);
     assert_eq!(sampled.order, size(&Options { jobs: 1, ..short }).order);
@@ -159,8 +159,7 @@ fn where_memory_is_short_a_sample_of_the_objects_is_followed_and_the_report_says
         let [exact_bound, bound] = [exact, sampled].map(|of| of.any_policy_bound);
         assert!((exact_bound - bound).abs() < 0.02, "{exact:?} {sampled:?}");
     }
-    let of = ["in", "--memory", "16MB", "--exact-order"];
-    let text = stdout(&mut command(&corpus, &of));
+    let text = stdout(&mut command(&corpus, &["in", "--memory", "16MB"]));
     assert!(text.contains("known from 1 in"), "{text}");
 }
 
@@ -185,7 +184,7 @@ fn where_a_sample_tells_little_the_bound_is_no_less_than_an_admission_and_the_ad
     for point in &report.curve {
         assert!(point.any_policy_bound >= point.density.max(point.count), "{point:?}");
     }
-    let advises = |report: &Report| report.advice.iter().any(|line| line.contains("--exact-order"));
+    let advises = |report: &Report| report.advice.iter().any(|line| line.contains("LRU and any policy"));
     assert!(advises(&report), "{:?}", report.advice);
     let exact = size(&Options { memory: 1 << 30, ..given });
     assert_eq!(exact.order.error, 0.0);
@@ -202,5 +201,4 @@ fn a_table_knows_no_order() {
     assert_eq!(report.order.of, OrderKind::Random);
     assert!(stdout(&mut command(&corpus, &["--from", "counts"])).contains("in random order"));
     assert!(stdout(&mut command(&corpus, &["in"])).contains("as in the manifests\n"));
-    command(&corpus, &["--from", "counts", "--exact-order"]).assert().code(2);
 }

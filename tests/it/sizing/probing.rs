@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 
-use onepull::commands::size::{Admission, MeanSize, Options, Policy, ProbedSizes, Report};
+use onepull::commands::size::{Admission, Options, Policy, ProbedSizes, Report};
 use onepull::locator::Target;
 use onepull::object;
 use predicates::prelude::*;
@@ -11,7 +11,7 @@ use predicates::str::contains;
 use serde_json::json;
 
 use super::{assert_near, command, lasting, options, size, stdout};
-use crate::support::corpus::{Corpus, Member, whole};
+use crate::support::corpus::{Corpus, whole};
 use crate::support::manifests::Row;
 use crate::support::random::Random;
 
@@ -28,7 +28,6 @@ struct Bed {
 struct Unknown {
     digest: u128,
     size: u64,
-    k: u64,
 }
 
 impl Bed {
@@ -40,8 +39,7 @@ impl Bed {
             let path = corpus.path("").canonicalize().unwrap().join(path);
             let mut canonical = Vec::new();
             object::canonical(path.to_str().unwrap().as_bytes(), target, &mut canonical);
-            let k = references(unknown.len());
-            unknown.push(Unknown { digest: object::digest(&canonical), size: size as u64, k });
+            unknown.push(Unknown { digest: object::digest(&canonical), size: size as u64 });
         };
         for nth in 0..30 {
             let (name, payload) = (format!("{nth}.jpg"), vec![b'f'; 1 + random.below(3_000)]);
@@ -71,16 +69,20 @@ impl Bed {
         Options { probe_sizes, ..options(&self.corpus) }
     }
 
-    /// What `asked` objects come to, those that are referenced once and those that recur: half of
-    /// them recur, both kinds are of the lowest hashes.
-    fn means(&self, asked: usize) -> [Option<Mean>; 2] {
+    /// What `asked` objects come to: those of the lowest hashes.
+    fn assert_mean(&self, asked: usize, found: ProbedSizes) {
         let mut unknown = self.unknown.clone();
         unknown.sort_by_key(|of| of.digest as u64);
-        let (mut once, mut recurring): (Vec<_>, Vec<_>) =
-            unknown.into_iter().take(16 * asked).partition(|of| of.k == 1);
-        recurring.truncate(asked.div_ceil(2).max(asked.saturating_sub(once.len())));
-        once.truncate(asked - recurring.len());
-        [(once, 10), (recurring, 40)].map(|(of, all)| Mean::new(&of, all))
+        unknown.truncate(asked);
+        let (n, all) = (unknown.len() as f64, self.unknown.len() as f64);
+        let mean = unknown.iter().map(|of| of.size).sum::<u64>() as f64 / n;
+        let squares: f64 = unknown.iter().map(|of| (of.size as f64 - mean).powi(2)).sum();
+        let error = (squares / (n - 1.0) / n * (1.0 - n / all)).sqrt();
+        assert_eq!(found.mean, Some(mean.round() as u64));
+        assert_eq!(found.standard_error.is_some(), n > 1.0);
+        if let Some(found) = found.standard_error {
+            assert_near(found, error, "standard error");
+        }
     }
 }
 
@@ -88,53 +90,21 @@ fn references(nth: usize) -> u64 {
     1 + nth as u64 % 5
 }
 
-/// What is found when `answered` of so many objects say their size.
-struct Mean {
-    answered: u64,
-    mean: f64,
-    error: Option<f64>,
-}
-
-impl Mean {
-    fn new(of: &[Unknown], all: u64) -> Option<Mean> {
-        let n = of.len() as f64;
-        let mean = of.iter().map(|of| of.size).sum::<u64>() as f64 / n;
-        let squares: f64 = of.iter().map(|of| (of.size as f64 - mean).powi(2)).sum();
-        let error = (squares / (n - 1.0) / n * (1.0 - n / all as f64)).sqrt();
-        (n > 0.0).then_some(Mean { answered: of.len() as u64, mean, error: (n > 1.0).then_some(error) })
-    }
-
-    fn assert(expected: Option<Mean>, found: Option<MeanSize>) {
-        let (Some(expected), Some(found)) = (&expected, found) else {
-            assert!(expected.is_none() && found.is_none(), "{found:?}");
-            return;
-        };
-        assert_eq!((found.answered, found.mean), (expected.answered, expected.mean.round() as u64));
-        assert_eq!(found.standard_error.is_some(), expected.error.is_some());
-        if let (Some(found), Some(expected)) = (found.standard_error, expected.error) {
-            assert_near(found, expected, "standard error");
-        }
-    }
-}
-
 fn probed(report: &Report) -> ProbedSizes {
     report.probed_sizes.unwrap()
 }
 
 #[test]
-fn where_all_are_asked_the_means_are_exact() {
+fn where_all_are_asked_the_mean_is_exact() {
     let bed = Bed::new();
     let bytes: u64 = bed.unknown.iter().map(|of| of.size).sum();
     for wanted in [50, 51, 1_000_000] {
         let report = size(&bed.asking(wanted));
         let found = probed(&report);
         assert_eq!((found.unknown, found.asked, found.answered, found.failed), (50, 50, 50, 0));
-        let [once, recurring] = bed.means(50);
-        Mean::assert(once, found.once);
-        Mean::assert(recurring, found.recurring);
-        let (once, recurring) = (found.once.unwrap(), found.recurring.unwrap());
-        assert_eq!((once.standard_error, recurring.standard_error), (Some(0.0), Some(0.0)));
-        assert_eq!(report.unique_bytes, bed.known.0 + 10 * once.mean + 40 * recurring.mean);
+        bed.assert_mean(50, found);
+        assert_eq!(found.standard_error, Some(0.0));
+        assert_eq!(report.unique_bytes, bed.known.0 + 50 * found.mean.unwrap());
         assert!(report.unique_bytes.abs_diff(bed.known.0 + bytes) <= 25, "rounding");
         assert_near(report.sized_share, bed.known.1 as f64 / 60.0, "known");
         assert_near(report.assumed_share, 50.0 / 60.0, "assumed");
@@ -150,71 +120,18 @@ fn a_part_is_asked_chosen_by_a_hash_and_the_same_at_any_jobs_and_memory() {
             let report = size(&Options { jobs, memory, ..bed.asking(asked) });
             let found = probed(&report);
             assert_eq!((found.unknown, found.asked, found.answered), (50, asked as u64, asked as u64));
-            let [once, recurring] = bed.means(asked);
-            Mean::assert(once, found.once);
-            Mean::assert(recurring, found.recurring);
+            bed.assert_mean(asked, found);
             lasting(&report)
         });
         assert!(reports.iter().all(|report| *report == reports[0]));
     }
 }
 
-/// References to members of a tar, in three manifests: to those of the sizes `once` one each, to the
-/// others two to five.
-fn members(once: &[usize], recurring: &[usize], locator: fn(&Member) -> String) -> Corpus {
-    let corpus = Corpus::new();
-    let payloads = once.iter().chain(recurring).enumerate();
-    let members: Vec<_> = payloads.map(|(nth, &size)| (format!("{nth}.jpg"), vec![b'm'; size])).collect();
-    let mut rows = Vec::new();
-    for (nth, member) in corpus.tar("a.tar", &members).iter().enumerate() {
-        let k = if nth < once.len() { 1 } else { 2 + nth % 4 };
-        rows.extend((0..k).map(|_| Row::image("s", 0, locator(member))));
-    }
-    Random::new(3).shuffle(&mut rows);
-    for (nth, part) in rows.chunks(rows.len().div_ceil(3)).enumerate() {
-        corpus.jsonl(&format!("{nth}.jsonl"), part);
-    }
-    corpus
-}
-
-#[test]
-fn of_two_sizes_one_for_each_kind_all_is_as_if_locators_said_them() {
-    let (once, recurring) = ([9_000; 30], [700; 20]);
-    let named = members(&once, &recurring, Member::by_name);
-    let asked = size(&Options { probe_sizes: 50, ..options(&named) });
-    let sized = size(&options(&members(&once, &recurring, Member::by_range)));
-    assert_eq!((sized.unique_bytes, sized.ceiling_bytes), (284_000, 14_000));
-    let Report { sized_share, assumed_share, .. } = sized;
-    assert_eq!((asked.sized_share, asked.assumed_share), (0.0, 1.0));
-    let alike = Report { sized_share, assumed_share, probed_sizes: None, ..asked };
-    assert_eq!(lasting(&alike), lasting(&sized));
-}
-
-#[test]
-fn small_objects_that_recur_are_not_taken_to_be_as_large_as_those_that_do_not() {
-    let mut random = Random::new(9);
-    let mut sizes = |count, least, most: usize| -> Vec<usize> {
-        (0..count).map(|_| least + random.below(most - least)).collect()
-    };
-    let (once, recurring) = (sizes(150, 5_000, 15_000), sizes(50, 100, 300));
-    let corpus = members(&once, &recurring, Member::by_name);
-    let report = size(&Options { probe_sizes: 80, ..options(&corpus) });
-    let found = probed(&report);
-    assert_eq!((found.once.unwrap().answered, found.recurring.unwrap().answered), (40, 40));
-    // Which objects are asked depends on where the corpus is; what they can say at most does not.
-    assert!((50 * 100..50 * 300).contains(&report.ceiling_bytes), "{}", report.ceiling_bytes);
-    let singles = report.unique_bytes - report.ceiling_bytes;
-    assert!((150 * 5_000..150 * 15_000).contains(&singles), "{singles}");
-}
-
 #[test]
 fn all_else_is_as_with_that_size_assumed() {
     let bed = Bed::new();
-    // One answer, and thereby one size, for both kinds.
-    let asked = size(&bed.asking(1));
-    let found = probed(&asked);
-    let only = found.once.xor(found.recurring).unwrap();
-    let assumed = size(&Options { assumed_size: Some(only.mean), ..options(&bed.corpus) });
+    let asked = size(&bed.asking(9));
+    let assumed = size(&Options { assumed_size: probed(&asked).mean, ..options(&bed.corpus) });
     assert_eq!(assumed.probed_sizes, None);
     let alike = Report { probed_sizes: asked.probed_sizes, ..assumed };
     assert_eq!(lasting(&asked), lasting(&alike));
@@ -227,7 +144,7 @@ fn nothing_is_read_to_know_a_size() {
     let rows = [0, 1].map(|nth| Row::image("s", nth, whole("../vast.bin")));
     corpus.jsonl("a.jsonl", &rows);
     let report = size(&Options { probe_sizes: 9, ..options(&corpus) });
-    assert_eq!((probed(&report).recurring.unwrap().mean, report.unique_bytes), (1 << 40, 1 << 40));
+    assert_eq!((probed(&report).mean, report.unique_bytes), (Some(1 << 40), 1 << 40));
 }
 
 #[test]
@@ -245,17 +162,16 @@ fn sources_that_fail_are_told_and_counted_and_the_others_give_the_mean() {
     let report: serde_json::Value = serde_json::from_slice(&printed.get_output().stdout).unwrap();
     let found = &report["probed_sizes"];
     let error = (2.0f64 * 100.5 * 100.5 / 2.0 * 0.6).sqrt();
-    let standard_error = &found["recurring"]["standard_error"];
+    let standard_error = &found["standard_error"];
     assert_near(standard_error.as_f64().unwrap(), error, "standard error");
-    let recurring = json!({"answered": 2, "mean": 201, "standard_error": standard_error});
     let expected = json!({
-        "unknown": 5, "asked": 5, "answered": 2, "failed": 3, "once": null, "recurring": recurring
+        "unknown": 5, "asked": 5, "answered": 2, "failed": 3, "mean": 201, "standard_error": standard_error
     });
     assert_eq!(*found, expected);
     assert_eq!((&report["unique_bytes"], &report["assumed_share"]), (&1_005.into(), &1.0.into()));
     let text = run(&["--allow", "open"]).assert().code(0).get_output().stdout.clone();
     let words = String::from_utf8(text).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = "asked 5 of 5 objects without a size: those that answered recur and have 201 B in the mean ± 78 B, \
+    let line = "asked 5 of 5 objects without a size: the mean is 201 B ± 78 B, \
                 assumed for 100 % of all objects; 3 did not answer";
     assert!(words.contains(line), "{words}");
 }
@@ -267,12 +183,12 @@ fn without_an_answer_objects_are_left_out_and_the_report_says_so() {
     );
     let report = size(&Options { probe_sizes: 5, ..options(&corpus) });
     let found = probed(&report);
-    assert_eq!((found.asked, found.failed, found.once, found.recurring), (2, 2, None, None));
+    assert_eq!((found.asked, found.failed, found.mean), (2, 2, None));
     let without = size(&options(&corpus));
     assert_eq!((report.assumed_share, report.unique_bytes), (0.0, 50));
     assert_eq!(report.budgets, without.budgets);
     let [advice] = &report.advice[..] else { panic!("{:?}", report.advice) };
-    assert!(advice.starts_with("no source told a size (2 were asked), so that the 66.67 %"), "{advice}");
+    assert!(advice.starts_with("no source knows a size (2 were asked), so the 66.67 %"), "{advice}");
     assert!(without.advice[0].contains("--probe-sizes N"), "{:?}", without.advice);
 }
 

@@ -6,7 +6,7 @@ use onepull::commands::analyze::{Report, Sample};
 
 use super::about;
 use crate::cli::bytes::show;
-use crate::cli::human::{count, percent, printable, things};
+use crate::cli::human::{count, percent, things};
 use crate::cli::render::table::Table;
 use crate::cli::render::{decimal, hit_rate, image_rows, objects};
 
@@ -16,7 +16,7 @@ pub fn rows(t: &mut Table, r: &Report) {
     let mut modalities: Vec<_> = r.rows_by_modality.iter().collect();
     modalities.sort_by_key(|(_, rows)| Reverse(**rows));
     for (modality, rows) in modalities {
-        t.row("", count(*rows), printable(modality));
+        t.row("", count(*rows), *modality);
     }
     image_rows(t, "", r.references, r.no_locator, r.bad_locator, r.already_present);
     if r.references == 0 {
@@ -32,9 +32,6 @@ pub fn redundancy(t: &mut Table, r: &Report) {
         counted(t, r, sample);
     }
     t.row("spellings", about(r, count(r.spellings)), "distinct locator texts");
-    if r.framed_references > 0 {
-        t.row("pages", count(r.framed_references), "references want one page of their payload");
-    }
     t.row("multiplicity", about(r, decimal(r.mean_multiplicity, 3)), multiplicity(r));
     t.row("", about(r, percent(r.singleton_share)), "of the objects are referenced once");
     bytes(t, r);
@@ -51,8 +48,7 @@ fn counted(t: &mut Table, r: &Report, sample: &Sample) {
         "sample",
         share(sample.share),
         format!(
-            "of the keys, seed {}: {}, {}",
-            sample.seed,
+            "of the keys: {}, {}",
             objects(sample.objects_counted),
             things(sample.references_counted, "reference", "references"),
         ),

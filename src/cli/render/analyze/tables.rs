@@ -4,7 +4,7 @@ use onepull::commands::analyze::{Budget, Report};
 
 use super::about;
 use crate::cli::bytes::show;
-use crate::cli::human::{count, percent, printable, things};
+use crate::cli::human::{count, percent, printable};
 use crate::cli::render::classes::{Class, classes};
 use crate::cli::render::grid::{First, Grid, titled};
 use crate::cli::render::{decimal, hit_rate, part};
@@ -55,7 +55,7 @@ pub fn budgets(r: &Report, detail: Detail, width: usize) -> Option<String> {
     Some(titled(title, &grid, width))
 }
 
-/// The largest sources, and the rest of them in one line.
+/// The largest sources.
 pub fn sources(r: &Report, width: usize) -> Option<String> {
     if r.sources.is_empty() {
         return None;
@@ -66,11 +66,10 @@ pub fn sources(r: &Report, width: usize) -> Option<String> {
         vec!["source".to_owned(), mark("references"), "share".into(), mark("objects"), mark("mean k")];
     header.extend(sized.then(|| mark("bytes")));
     let mut grid = Grid::new(First::Names, header.iter().map(String::as_str));
-    let others = &r.other_sources;
-    let all = r.sources.iter().map(|source| source.references).sum::<u64>() + others.references;
     let mut row = |name: String, references: u64, objects: u64, bytes: u64| {
         let mean = decimal(part(references, objects), 2);
-        let mut cells = vec![name, count(references), percent(part(references, all)), count(objects), mean];
+        let mut cells =
+            vec![name, count(references), percent(part(references, r.references)), count(objects), mean];
         // Sizes that no locator says are not 0.
         let unknown = bytes == 0 && r.sized_share < 1.0;
         cells.extend(sized.then(|| if unknown { "unknown".into() } else { show(bytes) }));
@@ -78,10 +77,6 @@ pub fn sources(r: &Report, width: usize) -> Option<String> {
     };
     for source in &r.sources {
         row(printable(&source.prefix).into_owned(), source.references, source.objects, source.bytes);
-    }
-    if others.sources > 0 {
-        let name = things(others.sources, "other source", "other sources");
-        row(name, others.references, others.objects, others.bytes);
     }
     Some(grid.text(width))
 }

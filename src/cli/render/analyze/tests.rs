@@ -2,8 +2,8 @@
 
 use onepull::commands::Unreadable;
 use onepull::commands::analyze::{
-    Budget, Concentration, Concurrency, Content, Multiplicity, OtherSources, Replayed, Report, Sample,
-    Seconds, SourceShare, Timings,
+    Budget, Concentration, Concurrency, Content, Multiplicity, Replayed, Report, Sample, Seconds,
+    SourceShare, Timings,
 };
 use unicode_width::UnicodeWidthStr as _;
 
@@ -22,7 +22,7 @@ fn report() -> Report {
     Report {
         manifests: 8,
         rows: 15_000,
-        rows_by_modality: [("image".into(), 6_000), ("metadata".into(), 0), ("text".into(), 9_000)].into(),
+        rows_by_modality: [("image", 6_000), ("metadata", 0), ("text", 9_000)].into(),
         references: 6_000,
         objects: 3_003,
         duplicates: 2_997,
@@ -64,7 +64,6 @@ fn report() -> Report {
             objects: 2_000,
             bytes: 30_000_000,
         }],
-        other_sources: OtherSources { sources: 2, references: 1_500, objects: 1_003, bytes: 18_700_000 },
         concurrency: vec![line(1, 0.4995, 3_003), line(4, 0.3, 4_200)],
         in_task_duplicates: 12,
         seconds: Seconds { scan: 0.1, group: 0.0, fetch: 0.0, total: 0.11 },
@@ -76,7 +75,6 @@ fn report() -> Report {
 fn sampled() -> Report {
     let sample = Sample {
         share: 1.0 / 180.0,
-        seed: 3,
         objects_counted: 17,
         references_counted: 33,
         objects: [2_900.4, 3_100.0],
@@ -131,9 +129,8 @@ workers  hit rate   reads  ideal
 any: with key affinity, single flight, or grouping before fetching
 in-task: 12 duplicates (expected) in one task; some tools skip them
 
-source           references   share  objects  mean k    bytes
-/data/images          4,500  75.0 %    2,000    2.25  30.0 MB
-2 other sources       1,500  25.0 %    1,003    1.50  18.7 MB
+source        references   share  objects  mean k    bytes
+/data/images       4,500  75.0 %    2,000    2.25  30.0 MB
 
 time           0.11 s  scan   0.10 s  150,000 rows/s
                        group  0.00 s
@@ -196,7 +193,7 @@ fn estimates_are_marked_and_exact_numbers_are_not() {
         &text,
         &[
             "references       6,000  = ~3,003 objects + ~2,997 duplicates",
-            "sample           1/180  of the keys, seed 3: 17 objects, 33 references\n",
+            "sample           1/180  of the keys: 17 objects, 33 references\n",
             "  objects  2,900 to 3,100\n",
             "  ceiling  49.00 % to 51.00 %\n",
             "  once     64.0 % to 69.0 %\n",
@@ -213,7 +210,7 @@ fn estimates_are_marked_and_exact_numbers_are_not() {
 #[test]
 fn a_corpus_without_references_is_said_in_a_few_lines() {
     let report =
-        Report { manifests: 1, rows: 2, rows_by_modality: [("text".into(), 2)].into(), ..Report::default() };
+        Report { manifests: 1, rows: 2, rows_by_modality: [("text", 2)].into(), ..Report::default() };
     assert_eq!(
         text(&report, Detail::Usual, 80),
         "\
@@ -274,7 +271,6 @@ fn what_was_found_beside_is_listed() {
         bad_locator: 2,
         unreadable: vec![Unreadable { path: "x.parquet".into(), error: "not Parquet".into() }],
         spilled_bytes: 3_200_000,
-        framed_references: 4,
         sized_share: 0.5,
         sized_reference_share: 0.75,
         ..report()
@@ -283,7 +279,6 @@ fn what_was_found_beside_is_listed() {
         &text(&report, Detail::Usual, 160),
         &[
             "image rows      6,002  = 6,000 references + 2 with a bad locator",
-            "pages               4  references want one page of their payload",
             "; sizes known of 50.0 % of the objects, 75.0 % of the references",
             "content           997  objects compared, 144.0 MB: 17 have the bytes of another one, 3 could not be read",
             "                         a.jpg\n                         = b\\u{7}.jpg\n",
@@ -323,7 +318,6 @@ fn what_is_not_known_or_was_not_done_is_not_told_as_a_number() {
     let report = Report {
         content: Some(Content { objects: 3, failed: 3, ..Content::default() }),
         timing: Some(Timings { failed: 3, ..Timings::default() }),
-        other_sources: OtherSources { bytes: 0, ..report().other_sources },
         sized_share: 0.5,
         sized_reference_share: 0.5,
         ..report()
@@ -333,7 +327,6 @@ fn what_is_not_known_or_was_not_done_is_not_told_as_a_number() {
         &[
             "content             0  objects compared, 3 could not be read\n",
             "timing              0  objects timed, 3 could not be read\n",
-            "2 other sources       1,500  25.0 %    1,003    1.50  unknown\n",
             "              71.03 %  of the bytes, where sizes are known\n",
         ],
     );

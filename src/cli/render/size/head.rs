@@ -1,6 +1,6 @@
 //! The first lines: references, objects, bytes, the ceiling.
 
-use onepull::commands::size::{MeanSize, Report};
+use onepull::commands::size::Report;
 
 use crate::cli::bytes::show;
 use crate::cli::human::{count, percent, things};
@@ -91,19 +91,19 @@ fn bytes(t: &mut Table, r: &Report) {
 fn asked(t: &mut Table, r: &Report) {
     let Some(of) = r.probed_sizes.filter(|of| of.asked > 0) else { return };
     let mut words = format!("of {}: ", things(of.unknown, "object without a size", "objects without a size"));
-    words += &match (of.recurring, of.once) {
-        (None, None) => "no source told it".to_owned(),
-        (Some(recurring), Some(once)) => {
-            let (mean, error) = mean_and_error(once);
-            format!("those that recur have {}, the others {mean}{error}", in_the_mean(recurring))
-        }
-        (Some(recurring), None) => format!("those that answered recur and have {}", in_the_mean(recurring)),
-        (None, Some(once)) => {
-            format!("those that answered are referenced once and have {}", in_the_mean(once))
-        }
+    let error = match of.standard_error {
+        Some(error) => format!(" ± {}", show(error.round() as u64)),
+        None => " (one answer)".to_owned(),
+    };
+    words += &match of.mean {
+        None => "no source knows it".to_owned(),
+        Some(mean) => format!(
+            "the mean is {}{error}, assumed for {} of all objects",
+            show(mean),
+            percent(r.assumed_share)
+        ),
     };
     if of.answered > 0 {
-        words += &format!(", assumed for {} of all objects", percent(r.assumed_share));
         if of.failed > 0 {
             words += &format!("; {} did not answer", count(of.failed));
         }
@@ -113,17 +113,4 @@ fn asked(t: &mut Table, r: &Report) {
 
 fn has_asked(r: &Report) -> bool {
     r.probed_sizes.is_some_and(|of| of.asked > 0)
-}
-
-fn in_the_mean(of: MeanSize) -> String {
-    let (mean, error) = mean_and_error(of);
-    format!("{mean} in the mean{error}")
-}
-
-fn mean_and_error(of: MeanSize) -> (String, String) {
-    let error = match of.standard_error {
-        Some(error) => format!(" ± {}", show(error.round() as u64)),
-        None => " (one answer)".to_owned(),
-    };
-    (show(of.mean), error)
 }

@@ -2,7 +2,7 @@
 
 use onepull::commands::Unreadable;
 use onepull::commands::size::{
-    BreakEven, Budget, MeanSize, Objective, Policies, ProbedSizes, Reached, Report, Seconds,
+    BreakEven, Budget, Objective, Policies, ProbedSizes, Reached, Report, Seconds,
 };
 use unicode_width::UnicodeWidthStr as _;
 
@@ -279,8 +279,8 @@ fn sizes_that_were_asked_for_say_of_how_many_and_how_far_off_they_may_be() {
         asked: 200,
         answered: 197,
         failed: 3,
-        once: Some(MeanSize { answered: 80, mean: 151_234, standard_error: Some(9_021.4) }),
-        recurring: Some(MeanSize { answered: 117, mean: 11_912, standard_error: Some(803.6) }),
+        mean: Some(11_912),
+        standard_error: Some(803.6),
     };
     let report = Report { sized_share: 0.877, assumed_share: 0.123, probed_sizes: Some(probed), ..report() };
     let text = usual(&report);
@@ -288,40 +288,18 @@ fn sizes_that_were_asked_for_say_of_how_many_and_how_far_off_they_may_be() {
     assert_holds(
         &text,
         &["\
-asked                 200  of 43,784,310 objects without a size: those that
-                           recur have 11.9 kB in the mean ± 804 B, the others
-                           151.2 kB ± 9.0 kB, assumed for 12.3 % of all
-                           objects; 3 did not answer
+asked                 200  of 43,784,310 objects without a size: the mean is
+                           11.9 kB ± 804 B, assumed for 12.3 % of all objects;
+                           3 did not answer
 ceiling"],
     );
     assert!(text.contains("fetch"), "{text}");
-    let failed = ProbedSizes { answered: 0, failed: 200, once: None, recurring: None, ..probed };
+    let failed = ProbedSizes { answered: 0, failed: 200, mean: None, standard_error: None, ..probed };
     let text = usual(&Report { assumed_share: 0.0, probed_sizes: Some(failed), ..report.clone() });
     assert_holds(&text, &["of 43,784,310 objects without a size: no source\n"]);
     let none = ProbedSizes::default();
     let text = usual(&Report { sized_share: 1.0, assumed_share: 0.0, probed_sizes: Some(none), ..report });
     assert!(!text.contains("asked") && !text.contains("fetch"), "{text}");
-}
-
-#[test]
-fn a_mean_of_one_kind_of_objects_says_which_one() {
-    let one = Some(MeanSize { answered: 1, mean: 151_234, standard_error: None });
-    let probed = ProbedSizes { unknown: 9, asked: 1, answered: 1, ..ProbedSizes::default() };
-    let text = |probed| {
-        let probed_sizes = Some(probed);
-        usual(&Report { sized_share: 0.5, assumed_share: 0.5, probed_sizes, ..report() })
-    };
-    let recurring = text(ProbedSizes { recurring: one, ..probed });
-    assert_holds(
-        &recurring,
-        &["\
-asked                   1  of 9 objects without a size: those that answered
-                           recur and have 151.2 kB in the mean (one answer),
-                           assumed for 50.0 % of all objects
-"],
-    );
-    let once = text(ProbedSizes { once: one, ..probed });
-    assert_holds(&once, &["are referenced once and have 151.2 kB in the mean\n"]);
 }
 
 #[test]

@@ -169,7 +169,6 @@ mod tests {
         let one = Report { references: 1, objects: 1, histogram: vec![one], ..Report::default() };
         let sample = Sample {
             share: 0.01,
-            seed: 0,
             objects_counted: 0,
             references_counted: 0,
             objects: [0.0; 2],
