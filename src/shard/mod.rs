@@ -1,10 +1,15 @@
 //! Shards out: chunks of finished rows become Parquet row groups or WebDataset samples.
 
-pub mod parquet;
-pub mod webdataset;
+mod parquet;
+mod spec;
+mod webdataset;
 
 use arrow_array::RecordBatch;
 use bytes::Bytes;
+
+pub use parquet::Codec;
+pub use spec::{Cut, ShardFormat, ShardOptions, ShardSpec, ShardWriter};
+pub use webdataset::ImageTokens;
 
 /// Consecutive rows of one shard, complete but for being written.
 #[derive(Default)]

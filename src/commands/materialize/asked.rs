@@ -5,7 +5,6 @@ use std::convert::Infallible;
 
 use arrow_array::LargeStringArray;
 
-use super::chunks::Cut;
 use crate::fault::Fault;
 use crate::locator::Base;
 use crate::locator::Locator;
@@ -14,7 +13,7 @@ use crate::manifest::rows::{Need, Rows, SAMPLE_ID, text_column};
 use crate::object;
 use crate::object::Key;
 use crate::object::Object;
-use crate::shard::Filled;
+use crate::shard::{Cut, Filled};
 
 /// Rows and what each of them waits for.
 pub struct Asked<'r> {

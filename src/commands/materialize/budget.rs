@@ -8,8 +8,7 @@
 use bytesize::ByteSize;
 
 use super::inputs::Input;
-use super::options::{Format, Options};
-use super::write;
+use super::options::Options;
 
 /// The shares of a run that writes shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +28,8 @@ impl Budget {
     /// Fails when not even one chunk fits. How large chunks are must not depend on the memory,
     /// since they are part of the output.
     pub fn of(inputs: &[Input], options: &Options) -> anyhow::Result<Budget> {
-        // Parquet pages of a dictionary are made beside the payloads they are made of.
-        let chunk = |input: &Input| match input.format {
-            Format::Parquet => write::chunk_bytes(input.format, options).saturating_mul(2),
-            Format::WebDataset => write::chunk_bytes(input.format, options),
-        };
-        let chunk = inputs.iter().map(chunk).max().unwrap_or(0);
+        let shards = options.shards();
+        let chunk = inputs.iter().map(|input| input.format.chunk_memory(&shards)).max().unwrap_or(0);
         let needed = chunk.saturating_add(BESIDE);
         let Some(spare) = options.memory.checked_sub(needed) else {
             let size = |bytes| ByteSize(bytes).display().si();

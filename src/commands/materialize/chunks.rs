@@ -19,7 +19,7 @@ use crate::fault::{Class, Fault};
 use crate::manifest::rows;
 use crate::object::Key;
 use crate::object::Object;
-use crate::shard::{Chunk, Filled};
+use crate::shard::{Chunk, Cut, Filled};
 
 /// Payload bytes that are loaded together, by estimate.
 const LOT_BYTES: u64 = 16 << 20;
@@ -32,13 +32,6 @@ const MAX_ROWS: usize = 100_000;
 
 /// Text and other columns of one chunk, bytes.
 const MAX_TABLE_BYTES: u64 = 64 << 20;
-
-/// Where a chunk may end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    AfterAnyRow,
-    AfterSamples,
-}
 
 /// How to make chunks.
 #[derive(Clone, Copy, Debug)]

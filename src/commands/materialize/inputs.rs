@@ -4,23 +4,19 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
-use super::options::{Format, OnError, Options};
+use super::options::Options;
 use crate::commands::Unreadable;
 use crate::commands::manifests;
-use crate::manifest::rows::{self, Columns};
-use crate::manifest::{Manifest, Piece};
-use crate::monitor::Monitor;
-use crate::shard::parquet::{JsonFields, Layout};
-use crate::shard::webdataset;
+use crate::manifest::Manifest;
+use crate::shard::ShardFormat;
 
 /// A manifest and the shard it becomes.
 pub struct Input {
     pub manifest: Manifest,
-    pub format: Format,
+    pub format: ShardFormat,
     /// Path of the shard below the output folder.
     pub shard: PathBuf,
 }
@@ -46,42 +42,11 @@ pub fn find(options: &Options) -> anyhow::Result<Inputs> {
 }
 
 fn prepare(options: &Options, manifest: Manifest) -> anyhow::Result<Input> {
-    let format = options.format.unwrap_or(match manifest.schema() {
-        Some(_) => Format::Parquet,
-        None => Format::WebDataset,
-    });
-    check_columns(&manifest, format, options.on_error)
-        .with_context(|| manifest.path.display().to_string())?;
-    let ending = match format {
-        Format::Parquet => "parquet",
-        Format::WebDataset => "tar",
-    };
+    let format = ShardFormat::for_manifest(&manifest, &options.shards())?;
     let mut shard = manifest.name.clone().into_os_string();
     shard.push(".");
-    shard.push(ending);
+    shard.push(format.ending());
     Ok(Input { manifest, format, shard: shard.into() })
-}
-
-/// Refuses columns that rows could not be written with, while nothing has been fetched yet.
-fn check_columns(manifest: &Manifest, format: Format, on_error: OnError) -> anyhow::Result<()> {
-    let Some(schema) = manifest.schema() else { return Ok(()) };
-    if format == Format::WebDataset {
-        webdataset::check_schema(schema)?;
-    }
-    if on_error == OnError::DropSample && schema.column_with_name(rows::SAMPLE_ID).is_none() {
-        bail!("column `{}` is missing, so there are no samples to drop", rows::SAMPLE_ID);
-    }
-    let as_text = match (format, on_error) {
-        (Format::WebDataset, _) => &[rows::MATERIALIZE_ERROR, rows::CONTENT_TYPE, rows::TEXT_CONTENT][..],
-        (Format::Parquet, OnError::DropSample) => &[rows::MATERIALIZE_ERROR, rows::SAMPLE_ID],
-        (Format::Parquet, _) => &[rows::MATERIALIZE_ERROR],
-    };
-    for field in schema.fields().iter().filter(|field| as_text.contains(&field.name().as_str())) {
-        if !rows::is_text(field.data_type()) && manifest.has_values(field.name()) {
-            bail!("column `{}` has type {}, not text", field.name(), field.data_type());
-        }
-    }
-    Ok(())
 }
 
 fn refuse_collisions(inputs: &[Input], options: &Options) -> anyhow::Result<()> {
@@ -145,35 +110,4 @@ fn real(path: &Path) -> PathBuf {
         real = real.canonicalize().unwrap_or(real);
     }
     real
-}
-
-/// The layouts of Parquet shards: of each manifest its own columns, of all JSONL manifests one.
-pub fn layouts(
-    inputs: &[Input],
-    options: &Options,
-    monitor: &dyn Monitor,
-) -> anyhow::Result<Vec<Option<Layout>>> {
-    let codec = options.compression;
-    let jsonl: Vec<&Input> =
-        inputs.iter().filter(|i| i.format == Format::Parquet && i.manifest.schema().is_none()).collect();
-    let json_fields = if jsonl.is_empty() { None } else { Some(Arc::new(json_fields(&jsonl, monitor)?)) };
-    let layout = |input: &Input| match (input.format, input.manifest.schema(), &json_fields) {
-        (Format::WebDataset, _, _) => None,
-        (Format::Parquet, Some(schema), _) => Some(Layout::of_parquet(schema, codec)),
-        (Format::Parquet, None, fields) => {
-            let fields = fields.clone().expect("inferred above for JSONL manifests");
-            Some(Layout::of_jsonl(fields, codec))
-        }
-    };
-    Ok(inputs.iter().map(layout).collect())
-}
-
-/// Looks at every row for the types of its other fields. Damaged manifests are met again, and
-/// reported, when their references are read.
-fn json_fields(inputs: &[&Input], monitor: &dyn Monitor) -> anyhow::Result<JsonFields> {
-    let rows = inputs.iter().flat_map(|input| {
-        let readable = input.manifest.rows(Piece::Whole, Columns::All).map_while(Result::ok);
-        readable.map(|rows| monitor.check().map(|()| (input.manifest.path.as_path(), rows)))
-    });
-    JsonFields::infer(rows)
 }

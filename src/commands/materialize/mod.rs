@@ -31,7 +31,7 @@ use crate::cache::memory::MemoryTier;
 use crate::commands::admission::Admission;
 use crate::commands::{Unreadable, manifests};
 use crate::monitor::{Monitor, Phase};
-use crate::shard::parquet::Layout;
+use crate::shard::ShardSpec;
 use crate::store::Source;
 use crate::store::local::Local;
 use budget::Budget;
@@ -98,7 +98,7 @@ fn admission(options: &Options) -> anyhow::Result<Option<Admission>> {
 struct Prepared {
     admission: Option<Admission>,
     inputs: Vec<Input>,
-    layouts: Vec<Option<Layout>>,
+    specs: Vec<ShardSpec>,
     /// See [`Record::options`], by input.
     fingerprints: Vec<String>,
     /// Finished shards, by input.
@@ -118,9 +118,10 @@ impl Prepared {
     ) -> anyhow::Result<Prepared> {
         let Inputs { readable: inputs, unreadable } = found;
         let scan_start = Instant::now();
-        let layouts = inputs::layouts(&inputs, options, monitor)?;
+        let shards: Vec<_> = inputs.iter().map(|input| (&input.manifest, input.format)).collect();
+        let specs = ShardSpec::for_all(&shards, &options.shards(), &|| monitor.check())?;
         let fingerprints: Vec<String> =
-            inputs.iter().zip(&layouts).map(|(input, layout)| fingerprint(options, input, layout)).collect();
+            inputs.iter().zip(&specs).map(|(input, spec)| fingerprint(options, input, spec)).collect();
         let finished = finished(&inputs, &fingerprints, options, pool, monitor)?;
         let wanted: Vec<bool> = finished.iter().map(Option::is_none).collect();
         let on_fault = |input: &Input, place: &str, fault: &crate::fault::Fault| {
@@ -144,7 +145,7 @@ impl Prepared {
         scanned.unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
         let seconds = Seconds { scan, group: group_start.elapsed().as_secs_f64(), ..Seconds::default() };
         let prepared =
-            Prepared { admission, inputs, layouts, fingerprints, finished, scanned, unreadable, seconds };
+            Prepared { admission, inputs, specs, fingerprints, finished, scanned, unreadable, seconds };
         prepared.check_admission(monitor);
         Ok(prepared)
     }
@@ -185,19 +186,10 @@ impl Prepared {
     }
 }
 
-/// The options, and what else decides about the bytes of a shard beside manifest and payloads.
-fn fingerprint(options: &Options, input: &Input, layout: &Option<Layout>) -> String {
-    let schema = layout.as_ref().map(|layout| format!("{:?}", layout.schema.fields()));
-    let text = format!(
-        "{} {:?} {:?} {:?} {} {:?} {:?} {schema:?}",
-        env!("CARGO_PKG_VERSION"),
-        input.format,
-        options.compression,
-        options.on_error,
-        options.row_group_bytes,
-        options.image_tokens,
-        input.manifest.base,
-    );
+/// What decides the bytes of a shard beside manifest and payloads.
+fn fingerprint(options: &Options, input: &Input, spec: &ShardSpec) -> String {
+    let (on_error, base) = (options.on_error, &input.manifest.base);
+    let text = format!("{} {on_error:?} {base:?} {}", env!("CARGO_PKG_VERSION"), spec.fingerprint());
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 

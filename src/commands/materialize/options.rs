@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-pub use crate::shard::parquet::Codec as Compression;
-pub use crate::shard::webdataset::Tokens as ImageTokens;
+pub use crate::shard::{Codec as Compression, ImageTokens, ShardFormat as Format};
+use crate::shard::{Cut, ShardOptions};
 
 /// Everything `materialize` needs to know.
 #[derive(Clone, Debug)]
@@ -37,11 +37,20 @@ pub struct Options {
     pub memory: u64,
 }
 
-/// The form of the shards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Parquet,
-    WebDataset,
+impl Options {
+    /// What is asked of the shards.
+    pub(super) fn shards(&self) -> ShardOptions {
+        ShardOptions {
+            format: self.format,
+            codec: self.compression,
+            row_group_bytes: self.row_group_bytes,
+            image_tokens: self.image_tokens,
+            cut: match self.on_error {
+                OnError::DropSample => Cut::AfterSamples,
+                OnError::Fail | OnError::Keep | OnError::DropRow => Cut::AfterAnyRow,
+            },
+        }
+    }
 }
 
 /// Whether payloads go through the cache.

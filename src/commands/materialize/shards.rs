@@ -34,7 +34,7 @@ pub fn write_all(
             let fingerprint = &prepared.fingerprints[at];
             let shard_bytes = budget.shard_bytes;
             let job = Job { options, fingerprint, tally, output, loader, shard_bytes, monitor };
-            let result = job.write(&prepared.inputs[at], prepared.layouts[at].clone())?;
+            let result = job.write(&prepared.inputs[at], &prepared.specs[at])?;
             if let Err(error) = &result {
                 monitor.problem(&format!("{error:#}"));
             }

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use bytes::Bytes;
 
 use super::asked::{Asked, Waiting};
-use super::chunks::Cut;
 use super::inputs::Input;
 use super::load::Loader;
 use super::shard_tier::{ShardTier, Use};
@@ -19,6 +18,7 @@ use crate::manifest::Piece;
 use crate::manifest::rows::Columns;
 use crate::object::Key;
 use crate::object::Object;
+use crate::shard::Cut;
 
 /// Payloads for the rows of one shard.
 pub struct Supply<'a> {

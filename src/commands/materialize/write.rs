@@ -3,36 +3,18 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-use anyhow::Context;
-
 use super::asked::Asked;
-use super::chunks::{Chunker, Cut, Outcome, Rule};
+use super::chunks::{Chunker, Outcome, Rule};
 use super::inputs::Input;
 use super::load::Loader;
-use super::options::{Format, ImageTokens, OnError, Options};
+use super::options::Options;
 use super::output::{self, Output, Record};
 use super::supply::Supply;
 use crate::commands::tally::Tally;
 use crate::manifest::Piece;
 use crate::manifest::rows::Columns;
 use crate::monitor::{Interrupted, Monitor, Phase};
-use crate::shard::Chunk;
-use crate::shard::parquet::{Layout, ParquetShard};
-use crate::shard::webdataset::WebDatasetWriter;
-
-/// Samples of a WebDataset shard are put together in chunks of this many payload bytes.
-const WEBDATASET_CHUNK_BYTES: u64 = 16 << 20;
-
-/// Payload bytes that are put together for one chunk of a shard.
-pub fn chunk_bytes(format: Format, options: &Options) -> u64 {
-    match format {
-        Format::Parquet => options.row_group_bytes,
-        Format::WebDataset => WEBDATASET_CHUNK_BYTES,
-    }
-}
-
-/// Lengths are numbers of 31 bits in Parquet; a page holds more than its payload.
-const LARGEST_IN_PARQUET: u64 = (1 << 31) - (1 << 20);
+use crate::shard::{Chunk, ShardSpec, ShardWriter};
 
 /// A shard that was written.
 pub struct Written {
@@ -57,11 +39,7 @@ pub struct Job<'a> {
 
 impl Job<'_> {
     /// The inner error is that of the manifest: it is damaged, and other shards are not concerned.
-    pub fn write(
-        &self,
-        input: &Input,
-        layout: Option<Layout>,
-    ) -> anyhow::Result<Result<Written, anyhow::Error>> {
+    pub fn write(&self, input: &Input, spec: &ShardSpec) -> anyhow::Result<Result<Written, anyhow::Error>> {
         // Before it is read: if it changes meanwhile, the record does not match it.
         let manifest = match output::hash(&input.manifest.path, self.monitor) {
             Ok(manifest) => manifest,
@@ -69,20 +47,23 @@ impl Job<'_> {
         };
         let mut draft = self.output.draft()?;
         let out = BufWriter::with_capacity(256 << 10, Hashed::new(draft.file()));
-        let mut shard = Shard::create(out, layout, self.options.image_tokens);
-        let outcome = match self.fill(input, &mut shard)? {
+        let mut shard = spec.create(out);
+        let outcome = match self.fill(input, spec, &mut shard)? {
             Ok(outcome) => outcome,
             Err(error) => return Ok(Err(error)),
         };
-        let hashed = shard.finish().map_err(|error| self.explain(input, error))?;
+        let out = shard.finish().map_err(|error| self.explain(input, error))?;
+        let hashed = out.into_inner().map_err(|error| self.explain(input, error.into_error().into()))?;
+        let blake3 = hashed.hasher.finalize().to_hex().to_string();
+        let bytes = hashed.bytes;
         if let Err(error) = self.check_laws(input, &outcome) {
             return Ok(Err(error));
         }
         let record = Record {
             manifest,
             options: self.fingerprint.to_owned(),
-            bytes: hashed.bytes,
-            blake3: hashed.blake3,
+            bytes,
+            blake3,
             rows_out: outcome.rows_out,
             rows_dropped: outcome.rows_dropped,
             materialized: outcome.materialized,
@@ -95,18 +76,17 @@ impl Job<'_> {
         Ok(Ok(Written { outcome, bytes: record.bytes, blake3: record.blake3 }))
     }
 
-    fn fill(&self, input: &Input, shard: &mut Shard<'_>) -> anyhow::Result<Result<Outcome, anyhow::Error>> {
+    fn fill(
+        &self,
+        input: &Input,
+        spec: &ShardSpec,
+        shard: &mut ShardWriter<BufWriter<Hashed<'_>>>,
+    ) -> anyhow::Result<Result<Outcome, anyhow::Error>> {
         let rule = Rule {
-            bytes: chunk_bytes(input.format, self.options),
-            cut: match input.format {
-                Format::Parquet if self.options.on_error != OnError::DropSample => Cut::AfterAnyRow,
-                _ => Cut::AfterSamples,
-            },
+            bytes: spec.chunk_bytes(),
+            cut: spec.cut(),
             on_error: self.options.on_error,
-            largest: match input.format {
-                Format::Parquet => LARGEST_IN_PARQUET,
-                Format::WebDataset => u64::MAX,
-            },
+            largest: spec.largest_payload(),
         };
         let supply = match self.loader.admission() {
             None => Supply::cached(self.loader),
@@ -155,45 +135,6 @@ impl Job<'_> {
     fn explain(&self, input: &Input, error: anyhow::Error) -> anyhow::Error {
         error.context(format!("cannot write the shard {}", input.shard.display()))
     }
-}
-
-/// A shard being written, of either format.
-enum Shard<'a> {
-    Parquet(Box<ParquetShard<Out<'a>>>),
-    WebDataset(Box<WebDatasetWriter<Out<'a>>>),
-}
-
-type Out<'a> = BufWriter<Hashed<'a>>;
-
-impl<'a> Shard<'a> {
-    fn create(out: Out<'a>, layout: Option<Layout>, tokens: ImageTokens) -> Shard<'a> {
-        match layout {
-            Some(layout) => Shard::Parquet(Box::new(ParquetShard::new(out, layout))),
-            None => Shard::WebDataset(Box::new(WebDatasetWriter::new(out, tokens))),
-        }
-    }
-
-    fn write(&mut self, chunk: &Chunk) -> anyhow::Result<()> {
-        match self {
-            Shard::Parquet(shard) => shard.write(chunk),
-            Shard::WebDataset(shard) => shard.write(chunk),
-        }
-    }
-
-    fn finish(self) -> anyhow::Result<Digest> {
-        let out = match self {
-            Shard::Parquet(shard) => shard.finish()?,
-            Shard::WebDataset(shard) => shard.finish()?,
-        };
-        let hashed = out.into_inner().map_err(io::IntoInnerError::into_error).context("cannot flush")?;
-        Ok(Digest { bytes: hashed.bytes, blake3: hashed.hasher.finalize().to_hex().to_string() })
-    }
-}
-
-/// Length and BLAKE3 of what was written.
-struct Digest {
-    bytes: u64,
-    blake3: String,
 }
 
 /// Hashes what goes through it.

@@ -34,7 +34,7 @@ impl Codec {
 
 /// The columns of a shard, in order.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub struct ParquetLayout {
     pub schema: SchemaRef,
     pub codec: Codec,
     /// How to turn the fields of JSONL rows into columns; `None` for rows that have columns.
@@ -42,11 +42,11 @@ pub struct Layout {
     metadata: Vec<(String, String)>,
 }
 
-impl Layout {
+impl ParquetLayout {
     /// The columns of a Parquet manifest, in its order. The payload column becomes
     /// `large_binary`, the error column text, days `date32`; whichever of the two is missing is added at
     /// the end.
-    pub fn of_parquet(manifest: &Schema, codec: Codec) -> Layout {
+    pub fn of_parquet(manifest: &Schema, codec: Codec) -> ParquetLayout {
         let mut fields: Vec<Arc<Field>> = manifest.fields().iter().map(with_days).collect();
         set(&mut fields, BINARY_CONTENT, |_| DataType::LargeBinary);
         set(&mut fields, MATERIALIZE_ERROR, |old| match old {
@@ -56,11 +56,11 @@ impl Layout {
         let mut metadata: Vec<_> = manifest.metadata().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
         metadata.sort();
         let schema = Arc::new(Schema::new_with_metadata(fields, manifest.metadata().clone()));
-        Layout { schema, codec, json_fields: None, metadata }
+        ParquetLayout { schema, codec, json_fields: None, metadata }
     }
 
     /// The interleaved schema, then the other fields of the JSONL rows.
-    pub fn of_jsonl(json_fields: Arc<JsonFields>, codec: Codec) -> Layout {
+    pub fn of_jsonl(json_fields: Arc<JsonFields>, codec: Codec) -> ParquetLayout {
         let mut fields = vec![
             Field::new(SAMPLE_ID, DataType::Utf8, false),
             Field::new(POSITION, DataType::Int32, false),
@@ -72,7 +72,7 @@ impl Layout {
             Field::new(MATERIALIZE_ERROR, DataType::Utf8, true),
         ];
         fields.extend(json_fields.schema().fields().iter().map(|field| field.as_ref().clone()));
-        Layout {
+        ParquetLayout {
             schema: Arc::new(Schema::new(fields)),
             codec,
             json_fields: Some(json_fields),
@@ -81,7 +81,7 @@ impl Layout {
     }
 
     /// Properties of a file whose payloads are stored as `payloads` unless a row group has
-    /// [`Layout::payload_properties`] of its own.
+    /// [`ParquetLayout::payload_properties`] of its own.
     pub fn properties(&self, payloads: Storage) -> WriterProperties {
         let column = ColumnPath::from(BINARY_CONTENT);
         builder()

@@ -27,12 +27,12 @@ use parquet::schema::types::ColumnDescPtr;
 use super::{Chunk, Filled};
 use crate::manifest::rows;
 pub use json_fields::JsonFields;
-pub use layout::{Codec, Layout};
+pub use layout::{Codec, ParquetLayout};
 use payload::Storage;
 
 /// Writes one Parquet file.
 pub struct ParquetShard<W: Write + Send> {
-    layout: Layout,
+    layout: ParquetLayout,
     state: State<W>,
 }
 
@@ -54,7 +54,7 @@ struct Open<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetShard<W> {
-    pub fn new(out: W, layout: Layout) -> ParquetShard<W> {
+    pub fn new(out: W, layout: ParquetLayout) -> ParquetShard<W> {
         ParquetShard { layout, state: State::New(out) }
     }
 
@@ -127,7 +127,7 @@ impl<W: Write + Send> ParquetShard<W> {
 }
 
 impl<W: Write + Send> Open<W> {
-    fn begin(out: W, layout: &Layout, usual: Storage) -> anyhow::Result<Open<W>> {
+    fn begin(out: W, layout: &ParquetLayout, usual: Storage) -> anyhow::Result<Open<W>> {
         let options = ArrowWriterOptions::new().with_properties(layout.properties(usual));
         let writer = ArrowWriter::try_new_with_options(out, layout.schema.clone(), options)?;
         let (file, columns) = writer.into_serialized_writer()?;

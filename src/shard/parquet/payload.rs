@@ -10,7 +10,7 @@ use parquet::schema::types::ColumnDescPtr;
 use std::io::Write;
 use std::sync::Arc;
 
-use super::{Codec, Layout};
+use super::{Codec, ParquetLayout};
 use crate::shard::{Chunk, Filled};
 
 /// Values are handed over in lots of this many bytes, which is what a page then holds.
@@ -39,7 +39,7 @@ pub struct Storage {
 
 impl Storage {
     /// What suits the payloads of `chunk`.
-    pub fn of(chunk: &Chunk, layout: &Layout) -> Storage {
+    pub fn of(chunk: &Chunk, layout: &ParquetLayout) -> Storage {
         let (unique, all) = chunk.payload_bytes();
         Storage {
             dictionary: unique <= LARGEST_DICTIONARY && saves(unique, all, DICTIONARY_PERCENT),

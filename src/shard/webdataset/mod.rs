@@ -29,7 +29,7 @@ use crate::manifest::rows::*;
 /// Writes samples to a tar.
 pub struct WebDatasetWriter<W: Write> {
     tar: tar::Builder<W>,
-    tokens: Tokens,
+    tokens: ImageTokens,
     keys: Keys,
     /// The document at work.
     document: Vec<u8>,
@@ -37,7 +37,7 @@ pub struct WebDatasetWriter<W: Write> {
 
 /// What stands for an image in the `images` of its sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tokens {
+pub enum ImageTokens {
     /// The name of its member.
     Member,
     /// The part of that name after the first dot.
@@ -65,7 +65,7 @@ pub fn check_schema(schema: &Schema) -> anyhow::Result<()> {
 
 impl<W: Write> WebDatasetWriter<W> {
     /// Starts an archive at the current end of `out`.
-    pub fn new(out: W, tokens: Tokens) -> Self {
+    pub fn new(out: W, tokens: ImageTokens) -> Self {
         WebDatasetWriter { tar: tar::Builder::new(out), tokens, keys: Keys::default(), document: Vec::new() }
     }
 
@@ -101,8 +101,8 @@ impl<W: Write> WebDatasetWriter<W> {
             let name = format!("{key}.{part}");
             member::append(&mut self.tar, &name, payload)?;
             place.token = Some(match self.tokens {
-                Tokens::Member => name,
-                Tokens::Part => part,
+                ImageTokens::Member => name,
+                ImageTokens::Part => part,
             });
         }
         self.document.clear();

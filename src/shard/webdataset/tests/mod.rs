@@ -10,7 +10,7 @@ use arrow_array::{ArrayRef, Int32Array, LargeStringArray, RecordBatch};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Tokens, WebDatasetWriter};
+use super::{ImageTokens, WebDatasetWriter};
 use crate::manifest::rows::*;
 use crate::shard::{Chunk, Filled};
 
@@ -96,7 +96,7 @@ fn table(lines: &[Line]) -> RecordBatch {
     .unwrap()
 }
 
-fn archive(chunks: &[Chunk], tokens: Tokens) -> Vec<u8> {
+fn archive(chunks: &[Chunk], tokens: ImageTokens) -> Vec<u8> {
     let mut writer = WebDatasetWriter::new(Vec::new(), tokens);
     chunks.iter().for_each(|chunk| writer.write(chunk).unwrap());
     writer.finish().unwrap()
@@ -120,7 +120,7 @@ fn names(archive: &[u8]) -> Vec<String> {
 
 /// The text of the JSON of the only sample.
 fn document_text(chunk: Chunk) -> String {
-    let members = members(&archive(&[chunk], Tokens::Part));
+    let members = members(&archive(&[chunk], ImageTokens::Part));
     let mut documents = members.into_iter().filter(|(name, _)| name.ends_with(".json"));
     let (_, document) = documents.next().unwrap();
     assert!(documents.next().is_none());

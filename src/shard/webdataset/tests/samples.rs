@@ -8,7 +8,7 @@ use super::*;
 #[test]
 fn a_sample_is_its_images_and_then_its_document() {
     let lines = [metadata(), text(2, "c\n\"é\""), image(1), image(0), text(3, "").id("b"), image(0).id("b")];
-    let archive = archive(&[chunk(&lines)], Tokens::Member);
+    let archive = archive(&[chunk(&lines)], ImageTokens::Member);
     let members = members(&archive);
     let names: Vec<_> = members.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["a.0.jpg", "a.1.jpg", "a.json", "b.0.jpg", "b.json"]);
@@ -30,17 +30,17 @@ fn tokens_name_the_member_or_the_part_after_the_first_dot() {
         let document: Value = serde_json::from_slice(&members[1].1).unwrap();
         document["images"][0].as_str().unwrap().to_owned()
     };
-    assert_eq!(token(Tokens::Member), "x%2Ey.0.jpg");
-    assert_eq!(token(Tokens::Part), "0.jpg");
+    assert_eq!(token(ImageTokens::Member), "x%2Ey.0.jpg");
+    assert_eq!(token(ImageTokens::Part), "0.jpg");
 }
 
 #[test]
 fn headers_are_plain_and_equal_rows_give_equal_bytes_in_any_chunks() {
     let (first, second) = ([image(0), text(1, "t")], [image(0).id("b")]);
-    let split = archive(&[chunk(&first), chunk(&second)], Tokens::Member);
-    assert_eq!(archive(&[chunk(&[&first[..], &second[..]].concat())], Tokens::Member), split);
+    let split = archive(&[chunk(&first), chunk(&second)], ImageTokens::Member);
+    assert_eq!(archive(&[chunk(&[&first[..], &second[..]].concat())], ImageTokens::Member), split);
     let pieces = Chunk { tables: vec![table(&first[..1]), table(&first[1..])], ..chunk(&first) };
-    assert_eq!(archive(&[pieces, chunk(&second)], Tokens::Member), split);
+    assert_eq!(archive(&[pieces, chunk(&second)], ImageTokens::Member), split);
 
     // Four members of one block each, and the end.
     assert_eq!(split.len(), 4 * 1024 + 1024);
@@ -57,7 +57,7 @@ fn headers_are_plain_and_equal_rows_give_equal_bytes_in_any_chunks() {
 #[test]
 fn names_longer_than_a_header_holds_survive() {
     let id: &'static str = "ü".repeat(300).leak();
-    let archive = archive(&[chunk(&[image(0).id(id)])], Tokens::Member);
+    let archive = archive(&[chunk(&[image(0).id(id)])], ImageTokens::Member);
     let key = "%C3%BC".repeat(300);
     assert_eq!(names(&archive), [format!("{key}.0.jpg"), format!("{key}.json")]);
 }
@@ -65,7 +65,7 @@ fn names_longer_than_a_header_holds_survive() {
 #[test]
 fn a_sample_without_an_id_or_with_one_that_recurs_has_a_key_of_its_own_and_its_true_id() {
     let lines = [image(0).id("x"), image(0).id(""), image(0).id("x")];
-    let members = members(&archive(&[chunk(&lines)], Tokens::Part));
+    let members = members(&archive(&[chunk(&lines)], ImageTokens::Part));
     let names: Vec<_> = members.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["x.0.jpg", "x.json", "%2D1.0.jpg", "%2D1.json", "x%2D2.0.jpg", "x%2D2.json"]);
     let id =
