@@ -103,10 +103,8 @@ fn asked(t: &mut Table, r: &Report) {
             percent(r.assumed_share)
         ),
     };
-    if of.answered > 0 {
-        if of.failed > 0 {
-            words += &format!("; {} did not answer", count(of.failed));
-        }
+    if of.answered > 0 && of.failed > 0 {
+        words += &format!("; {} did not answer", count(of.failed));
     }
     t.row("asked", count(of.asked), words);
 }
