@@ -94,6 +94,11 @@ pub fn digest(canonical: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(canonical)
 }
 
+/// The first 64 bits of the digest, by which tables of counts know an object.
+pub fn short_digest(canonical: &[u8]) -> u64 {
+    (digest(canonical) >> 64) as u64
+}
+
 /// Whether the object is not on a file system of this machine.
 pub fn is_remote(canonical: &[u8]) -> bool {
     canonical.first() != Some(&b'/')

@@ -1,8 +1,9 @@
 //! The words that flags accept, what help says about them, and the values they stand for.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use onepull::commands::materialize::{CacheMode, Compression, Format, ImageTokens, MaxErrors, OnError};
-use onepull::commands::size::Policy;
+use onepull::commands::materialize::{
+    CacheMode, CachePolicy, Compression, Format, ImageTokens, MaxErrors, OnError,
+};
 
 /// A word, its help, its value.
 pub type Choice<T> = (&'static str, &'static str, T);
@@ -50,10 +51,9 @@ pub const CACHE_MODES: &[Choice<CacheMode>] = &[
     ("never", "Payloads are read when a row needs them and are not kept", CacheMode::Never),
 ];
 
-pub const POLICIES: &[Choice<Policy>] = &[
-    ("count", "Most references first", Policy::Count),
-    ("density", "Most references beyond the first per byte first", Policy::Density),
-    ("objective", "Most of the --objective per byte first", Policy::Objective),
+pub const CACHE_POLICIES: &[Choice<CachePolicy>] = &[
+    ("density", "Those with the most references beyond the first per byte", CachePolicy::Density),
+    ("count", "Those with the most references", CachePolicy::Count),
 ];
 
 pub const ON_ERROR: &[Choice<OnError>] = &[

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use onepull::commands::materialize::{
-    self, CacheMode, Compression, Existing, Format, ImageTokens, MaxErrors, OnError, Options, Outcome,
-    StopAfter,
+    self, CacheLimit, CacheMode, CachePolicy, Compression, Existing, Format, ImageTokens, MaxErrors, OnError,
+    Options, Outcome, StopAfter,
 };
 
 use super::args::usage;
@@ -121,11 +121,24 @@ pub struct Flags {
     )]
     cache_mode: CacheMode,
 
-    /// Store only the objects on the list in FILE, which `onepull size --admit-out FILE` makes
+    /// Bytes that the cache may take [default: no limit]
     ///
-    /// All others are read again for each shard that needs them, once a shard.
-    #[arg(long, help_heading = "Cache", value_name = "FILE")]
-    admit: Option<PathBuf>,
+    /// The objects to store are chosen from the counts before anything is fetched. All others are read
+    /// once for each shard that needs them. Entries that are in the cache already stay there. `onepull
+    /// size` shows what each limit gives.
+    #[arg(long, help_heading = "Cache", value_name = "SIZE", value_parser = bytes::parse)]
+    cache_limit: Option<u64>,
+
+    /// Which objects a limited cache takes first
+    #[arg(
+        long,
+        help_heading = "Cache",
+        value_name = "POLICY",
+        default_value = "density",
+        requires = "cache_limit",
+        value_parser = parser(choices::CACHE_POLICIES)
+    )]
+    cache_policy: CachePolicy,
 
     /// What becomes of a row whose payload cannot be had
     #[arg(
@@ -173,8 +186,8 @@ impl Flags {
         if self.output.is_none() && !self.dry_run {
             return Err(usage(NAME, "-o/--output DIR is required unless --dry-run is given"));
         }
-        if self.admit.is_some() && self.cache_mode != CacheMode::Always {
-            return Err(usage(NAME, "--admit says what the cache holds, so it needs --cache-mode always"));
+        if self.cache_limit.is_some() && self.cache_mode != CacheMode::Always {
+            return Err(usage(NAME, "--cache-limit needs --cache-mode always"));
         }
         Ok(Options {
             manifests: self.manifests.clone(),
@@ -182,7 +195,7 @@ impl Flags {
             format: self.format,
             cache_dir: self.cache.resolve(NAME)?,
             cache_mode: self.cache_mode,
-            admit: self.admit.clone(),
+            cache_limit: self.cache_limit.map(|bytes| CacheLimit { bytes, policy: self.cache_policy }),
             on_error: self.on_error,
             max_errors: self.max_errors,
             root: self.root.clone(),
@@ -246,13 +259,18 @@ mod tests {
     }
 
     #[test]
-    fn an_admission_list_needs_a_cache() {
+    fn a_limit_needs_a_cache_and_a_policy_a_limit() {
         for mode in ["never", "auto"] {
-            let error = options(&["-o", "out", "--admit", "list", "--cache-mode", mode]).unwrap_err();
+            let error = options(&["-o", "out", "--cache-limit", "2GB", "--cache-mode", mode]).unwrap_err();
             assert_eq!(error.exit_code(), 2);
             assert!(error.to_string().contains("--cache-mode always"), "{error}");
         }
-        assert_eq!(options(&["-o", "out", "--admit", "list"]).unwrap().admit, Some("list".into()));
+        assert!(options(&["-o", "out", "--cache-policy", "count"]).is_err());
+        let limit = |flags: &[&str]| options(&[&["-o", "out"], flags].concat()).unwrap().cache_limit;
+        let expected = |policy| Some(CacheLimit { bytes: 2_000_000_000, policy });
+        assert_eq!(limit(&["--cache-limit", "2GB"]), expected(CachePolicy::Density));
+        let by_count = limit(&["--cache-limit", "2GB", "--cache-policy", "count"]);
+        assert_eq!((by_count, limit(&[])), (expected(CachePolicy::Count), None));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use onepull::commands::sealed::TELLING_BYTES;
-use onepull::commands::{admission, table};
+use onepull::commands::table;
 use onepull::publish::Draft;
 use rustix::termios::tcgetwinsize;
 use serde::{Deserialize, Serialize};
@@ -26,17 +26,11 @@ pub struct Kind {
 
 const REPORT: Kind = Kind { name: "report", telling_bytes: u64::MAX, is_ours: is_report, to_device: true };
 
-/// A table of multiplicities, or a list of admitted objects, of any version.
+/// A table of multiplicities, of any version.
 pub const TABLE: Kind = Kind {
     name: "table of counts",
     telling_bytes: TELLING_BYTES,
     is_ours: table::is_table,
-    to_device: false,
-};
-pub const ADMISSION: Kind = Kind {
-    name: "list of admitted objects",
-    telling_bytes: TELLING_BYTES,
-    is_ours: admission::is_list,
     to_device: false,
 };
 

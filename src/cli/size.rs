@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{ArgGroup, Args};
-use onepull::commands::size::{self, Admission, Options, Origin, Policy};
+use onepull::commands::size::{self, Options, Origin};
 
 use super::args::usage;
-use super::choices;
 use super::console::Console;
 use super::exit::{self, Exit};
 use super::objective::ObjectiveFlags;
@@ -42,8 +40,7 @@ Examples:
     onepull size manifests/ --objective dollars --egress 0.02 --price-storage 0.08 --months 3
 
   A cache of 2 TB that keeps what is worth most for its bytes, and nothing else:
-    onepull size --from counts.onepull --budget 2TB --admit-out admitted.onepull
-    onepull materialize manifests/ -o shards/ --admit admitted.onepull
+    onepull materialize manifests/ -o shards/ --cache-limit 2TB
 
   Locators that say no size: ask for those of 1,000 objects, or assume one; and a plot:
     onepull size manifests/ --probe-sizes 1000
@@ -120,24 +117,6 @@ pub struct Flags {
     #[arg(long, help_heading = "Plot", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(plot::parse_file))]
     plot: Option<PlotFile>,
 
-    /// Write the list of the objects that a cache of the one --budget is to keep
-    ///
-    /// `onepull materialize --admit FILE` obeys it. Entries with all they take on the disk fit in the
-    /// budget. FILE appears complete or not at all, and replaces nothing but an earlier list.
-    #[arg(long, help_heading = "Admission", value_name = "FILE", requires = "budget")]
-    admit_out: Option<PathBuf>,
-
-    /// In which order objects are admitted to the list
-    #[arg(
-        long,
-        help_heading = "Admission",
-        value_name = "ORDER",
-        default_value = "density",
-        requires = "admit_out",
-        value_parser = choices::parser(choices::POLICIES)
-    )]
-    policy: Policy,
-
     #[command(flatten)]
     errors: CountErrors,
 
@@ -149,13 +128,7 @@ pub struct Flags {
 pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     let (jobs, remark) = flags.shared.jobs(machine::raise_open_files());
     let options = flags.options(jobs)?;
-    output::check(
-        &flags.shared,
-        &[
-            ("--plot", flags.plot.as_ref().map(|plot| &*plot.path), &plot::KIND),
-            ("--admit-out", flags.admit_out.as_deref(), &output::ADMISSION),
-        ],
-    )?;
+    output::check(&flags.shared, &[("--plot", flags.plot.as_ref().map(|plot| &*plot.path), &plot::KIND)])?;
 
     let report = Console::watch(&flags.shared, remark, |console| size::run(&options, console))?;
     output::deliver(&flags.shared, &report, || {
@@ -163,9 +136,6 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     })?;
     if let Some(file) = &flags.plot {
         output::write_whole(&file.path, plot::size::draw(&report, file.form)?.as_bytes())?;
-    }
-    if let Some(why) = report.unwritten {
-        bail!(why);
     }
     Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.errors.max_errors))
 }
@@ -183,7 +153,6 @@ impl Flags {
             assumed_size: self.assume_size,
             probe_sizes: self.probe_sizes()?,
             allow: self.allow.clone(),
-            admission: self.admission()?,
             root: self.root.clone(),
             jobs,
             memory: self.shared.memory(),
@@ -198,14 +167,6 @@ impl Flags {
                  nothing to ask; give manifests in place of --from, or --assume-size SIZE",
             )),
             _ => Ok(self.probe_sizes),
-        }
-    }
-
-    fn admission(&self) -> Result<Option<Admission>, clap::Error> {
-        let Some(file) = &self.admit_out else { return Ok(None) };
-        match ascending(&self.budget, u64::cmp)[..] {
-            [budget_bytes] => Ok(Some(Admission { file: file.clone(), budget_bytes, policy: self.policy })),
-            _ => Err(usage(NAME, "--admit-out takes exactly one --budget: the size of the cache")),
         }
     }
 }

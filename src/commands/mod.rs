@@ -1,6 +1,5 @@
 //! The commands: options in, report out, no printing.
 
-pub mod admission;
 pub mod analyze;
 mod break_even;
 mod manifests;

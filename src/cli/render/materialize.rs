@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use onepull::commands::materialize::{
-    AdmissionList, AdmissionPlan, AdmissionReport, Outcome, PlanReport, Report, ShardReport,
+    AdmissionPlan, AdmissionReport, CacheAdmission, Outcome, PlanReport, Report, ShardReport,
 };
 
 use super::table::Table;
@@ -119,8 +119,8 @@ fn planned(p: &PlanReport) -> String {
         ),
     );
     t.row("oracle", ratio(p.oracle_hit_rate), "hit rate with one source read per object");
-    if let Some(AdmissionPlan { list, left_out_objects, left_out_references }) = &p.admission {
-        t.row("admission", ratio(list.predicted_hit_rate), predicted(list));
+    if let Some(AdmissionPlan { choice, left_out_objects, left_out_references }) = &p.admission {
+        t.row("admission", ratio(choice.predicted_hit_rate), predicted(choice));
         t.more(format!(
             "{} left out, read once for each shard that names them: {} at most",
             objects(*left_out_objects),
@@ -165,17 +165,12 @@ fn admitted(t: &mut Table, a: &AdmissionReport, references: u64) {
             part(a.in_shard_duplicates),
         ),
     );
-    t.row("", ratio(a.list.predicted_hit_rate), predicted(&a.list));
+    t.row("", ratio(a.choice.predicted_hit_rate), predicted(&a.choice));
 }
 
-fn predicted(list: &AdmissionList) -> String {
-    format!(
-        "predicted{}: {} by {} in {}",
-        if list.for_this_corpus { "" } else { " for another corpus" },
-        objects(list.admitted_objects),
-        printable(&list.policy),
-        show(list.budget),
-    )
+fn predicted(choice: &CacheAdmission) -> String {
+    let CacheAdmission { policy, budget, admitted_objects, .. } = choice;
+    format!("predicted: {} by {policy} in {}", objects(*admitted_objects), show(*budget))
 }
 
 fn source(r: &Report) -> String {
@@ -311,16 +306,15 @@ time          3.61 s  scan   0.10 s  216,040 rows/s
     }
 
     #[test]
-    fn a_hit_rate_with_an_admission_list_is_shown_as_its_sum() {
-        let list = AdmissionList {
-            policy: "den\u{7}sity".into(),
-            budget: 486_785,
-            admitted_objects: 95,
-            predicted_hit_rate: 0.25,
-            ..AdmissionList::default()
-        };
+    fn the_hit_rate_of_a_limited_cache_is_shown_as_its_sum() {
         let admission = AdmissionReport {
-            list: AdmissionList { for_this_corpus: true, ..list.clone() },
+            choice: CacheAdmission {
+                policy: "density",
+                budget: 486_785,
+                admitted_objects: 95,
+                predicted_hit_rate: 0.25,
+                ..CacheAdmission::default()
+            },
             admitted_hits: 2,
             in_shard_duplicates: 1,
             held_hits: 0,
@@ -332,12 +326,11 @@ time          3.61 s  scan   0.10 s  216,040 rows/s
         let plain = text(admission.clone());
         let expected = "\
 admission   0.375000  = 0.250000 on admitted objects + 0.125000 on duplicates inside shards
-            0.250000  predicted: 95 objects by den\\u{7}sity in 486.8 kB
+            0.250000  predicted: 95 objects by density in 486.8 kB
 ";
         assert!(plain.contains(expected), "{plain}");
-        let other = text(AdmissionReport { list, held_hits: 4, ..admission });
+        let other = text(AdmissionReport { held_hits: 4, ..admission });
         assert!(other.contains("inside shards + 0.500000 on others in the cache\n"), "{other}");
-        assert!(other.contains("0.250000  predicted for another corpus: 95"), "{other}");
     }
 
     #[test]

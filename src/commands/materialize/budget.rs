@@ -2,8 +2,8 @@
 //!
 //! Grouping has half of it and is over when payloads move. Then the payloads of one chunk must fit,
 //! with what is beside them; half of the rest keeps payloads for a second use, and the other half
-//! lets more shards be written at the same time. Where a list says what the cache holds, the first
-//! half is shared by what is on it and what is not.
+//! lets more shards be written at the same time. Where the cache is limited, the first half is
+//! shared by what it takes and what it does not.
 
 use bytesize::ByteSize;
 
@@ -42,7 +42,7 @@ impl Budget {
         };
         let more = usize::try_from(spare / 2 / chunk.max(1)).unwrap_or(usize::MAX);
         let writers = options.jobs.min(inputs.len()).min(more.saturating_add(1)).max(1);
-        let (tier_bytes, apart) = match options.admit {
+        let (tier_bytes, apart) = match options.cache_limit {
             None => (spare / 2, 0),
             Some(_) => (spare / 4, spare / 4),
         };

@@ -9,11 +9,11 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
+use super::admission::AdmittedObjects;
 use super::counters::{Counter, Counters};
 use super::failures::Failures;
 use crate::cache::memory::MemoryTier;
 use crate::cache::{self, Cache};
-use crate::commands::admission::Admission;
 use crate::counting::objects::Groups;
 use crate::fault::Fault;
 use crate::fetch::obtain;
@@ -31,7 +31,7 @@ pub struct Run<'a> {
     pub cache: Option<&'a Cache>,
     pub memory: &'a MemoryTier,
     /// `None`: the cache takes every object.
-    pub admission: Option<&'a Admission>,
+    pub admission: Option<&'a AdmittedObjects>,
     pub counters: &'a Counters,
     pub failures: &'a Failures,
     pub monitor: &'a dyn Monitor,
@@ -74,17 +74,17 @@ pub struct Planned {
 }
 
 /// The cache as a plan sees it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Stock<'a> {
     /// The folder of a cache that is there.
     pub root: Option<&'a Path>,
     /// See [`Run::admission`].
-    pub admission: Option<&'a Admission>,
+    pub admission: Option<&'a AdmittedObjects>,
 }
 
 impl Stock<'_> {
     fn admits(&self, object: &Object) -> bool {
-        self.admission.is_none_or(|admission| admission.admits(&object.canonical))
+        self.admission.is_none_or(|admission| admission.contain(&object.canonical))
     }
 }
 

@@ -9,11 +9,11 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use super::admission::AdmittedObjects;
 use super::counters::Counter;
 use super::fetch::{Run, Until};
 use crate::cache::Lookup;
 use crate::cache::flight::Flight;
-use crate::commands::admission::Admission;
 use crate::fault::{Class, Fault};
 use crate::locator::Target;
 use crate::monitor::Monitor;
@@ -51,7 +51,7 @@ impl<'a> Loader<'a> {
     }
 
     /// See [`Run::admission`].
-    pub fn admission(&self) -> Option<&'a Admission> {
+    pub fn admission(&self) -> Option<&'a AdmittedObjects> {
         self.run.admission
     }
 

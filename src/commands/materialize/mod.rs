@@ -3,6 +3,7 @@
 //! The run is the picture in the crate documentation, from top to bottom: inputs, scan, plan,
 //! fetch, write, report. Each step is a file of its own here.
 
+mod admission;
 mod asked;
 mod budget;
 mod chunks;
@@ -26,14 +27,16 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 
-use crate::cache::Cache;
 use crate::cache::memory::MemoryTier;
-use crate::commands::admission::Admission;
+use crate::cache::{self, Cache};
 use crate::commands::{Unreadable, manifests};
+use crate::locator::Target;
 use crate::monitor::{Monitor, Phase};
+use crate::object::{self, Object};
 use crate::shard::ShardSpec;
 use crate::store::Source;
 use crate::store::local::Local;
+use admission::AdmittedObjects;
 use budget::Budget;
 use counters::Counters;
 use failures::{Failures, Refused};
@@ -60,7 +63,10 @@ pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Outcome> 
 pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Outcome> {
     let start = Instant::now();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
-    let admission = admission(options)?;
+    ensure!(
+        options.cache_limit.is_none() || options.cache_mode == CacheMode::Always,
+        "a limit of the cache needs the cache mode `always`"
+    );
     let found = inputs::find(options)?;
     found.unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
     if found.readable.is_empty() && found.unreadable.is_empty() {
@@ -68,7 +74,7 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     }
     match options.stop_after {
         StopAfter::Plan => {
-            let prepared = Prepared::new(found, admission, options, &pool, monitor)?;
+            let prepared = Prepared::new(source, found, options, &pool, monitor)?;
             let planned = prepared.plan(options, &pool, monitor)?;
             Ok(Outcome::Planned(summary::plan(&prepared, planned, options, start)))
         }
@@ -76,7 +82,7 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
             let folder = options.output.as_deref().context("no output folder was given")?;
             Budget::of(&found.readable, options)?;
             let output = Output::open(folder)?;
-            let prepared = Prepared::new(found, admission, options, &pool, monitor)?;
+            let prepared = Prepared::new(source, found, options, &pool, monitor)?;
             let mut report = materialize(source, prepared, &output, options, &pool, monitor)?;
             report.seconds.total = start.elapsed().as_secs_f64();
             Ok(Outcome::Done(report))
@@ -84,19 +90,9 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     }
 }
 
-fn admission(options: &Options) -> anyhow::Result<Option<Admission>> {
-    let Some(file) = &options.admit else { return Ok(None) };
-    ensure!(
-        options.cache_mode == CacheMode::Always,
-        "an admission list says what the cache holds; it needs the cache mode `always`"
-    );
-    let admission = Admission::read(file).context("cannot read the admission list")?;
-    Ok(Some(admission))
-}
-
 /// Everything that is known before the first fetch.
 struct Prepared {
-    admission: Option<Admission>,
+    admission: Option<AdmittedObjects>,
     inputs: Vec<Input>,
     specs: Vec<ShardSpec>,
     /// See [`Record::options`], by input.
@@ -110,8 +106,8 @@ struct Prepared {
 
 impl Prepared {
     fn new(
+        source: &dyn Source,
         found: Inputs,
-        admission: Option<Admission>,
         options: &Options,
         pool: &rayon::ThreadPool,
         monitor: &dyn Monitor,
@@ -144,10 +140,12 @@ impl Prepared {
         let scanned = references.group(pool, monitor)?;
         scanned.unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
         let seconds = Seconds { scan, group: group_start.elapsed().as_secs_f64(), ..Seconds::default() };
-        let prepared =
-            Prepared { admission, inputs, specs, fingerprints, finished, scanned, unreadable, seconds };
-        prepared.check_admission(monitor);
-        Ok(prepared)
+        let admit = |limit| {
+            let size = |object: &Object| size(source, object, options);
+            admission::admit(&scanned.groups, budget::batch_bytes(options), limit, &size, pool, monitor)
+        };
+        let admission = options.cache_limit.map(admit).transpose()?;
+        Ok(Prepared { admission, inputs, specs, fingerprints, finished, scanned, unreadable, seconds })
     }
 
     fn plan(
@@ -162,28 +160,25 @@ impl Prepared {
         plan_all(&self.scanned.groups, budget::batch_bytes(options), stock, pool, monitor)
     }
 
-    /// Whether the admission list was made for these references.
-    fn is_for_this_corpus(&self, admission: &Admission) -> bool {
-        let (choice, found) = (&admission.choice, self.scanned.groups.totals);
-        (choice.references, choice.objects) == (found.references, found.objects)
-    }
-
-    fn check_admission(&self, monitor: &dyn Monitor) {
-        let Some(admission) = &self.admission else { return };
-        if !self.is_for_this_corpus(admission) {
-            let (choice, found) = (&admission.choice, self.scanned.groups.totals);
-            monitor.problem(&format!(
-                "the admission list was made for another corpus, of {} references to {} objects, and this one has                  {} to {}; what it predicts does not hold here",
-                choice.references, choice.objects, found.references, found.objects
-            ));
-        }
-    }
-
     /// Inputs whose shard is to be written now.
     fn pending(&self) -> Vec<usize> {
         let readable = |at: &usize| self.finished[*at].is_none() && self.scanned.tallies[*at].is_some();
         (0..self.inputs.len()).filter(readable).collect()
     }
+}
+
+/// The bytes of an object whose locator does not say them: as the cache holds it, or as its file is
+/// long. Members of archives would take more than a look at their file.
+fn size(source: &dyn Source, object: &Object, options: &Options) -> Option<u64> {
+    let held = || cache::held(&options.cache_dir, &object::key(&object.canonical));
+    let stat = || {
+        let (path, target) = object::decode(&object.canonical);
+        let file = (target == Target::Whole).then(|| source.prepare(&path, &[target]))?;
+        let mut bytes = None;
+        file.requests.iter().for_each(|request| source.measure(request, &mut |_, size| bytes = size.ok()));
+        bytes
+    };
+    held().or_else(stat)
 }
 
 /// What decides the bytes of a shard beside manifest and payloads.

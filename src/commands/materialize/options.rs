@@ -16,9 +16,8 @@ pub struct Options {
     pub format: Option<Format>,
     pub cache_dir: PathBuf,
     pub cache_mode: CacheMode,
-    /// A list of the objects that the cache is to hold, see [`crate::commands::admission`]; needs
-    /// [`CacheMode::Always`]. `None`: it holds all.
-    pub admit: Option<PathBuf>,
+    /// Needs [`CacheMode::Always`]. `None`: the cache takes every object.
+    pub cache_limit: Option<CacheLimit>,
     pub on_error: OnError,
     pub max_errors: MaxErrors,
     /// What relative paths are relative to; `None`: the folder of their manifest.
@@ -62,6 +61,33 @@ pub enum CacheMode {
     Auto,
     /// Payloads are read when a row needs them and are not kept.
     Never,
+}
+
+/// How much the cache may take, and what it takes if that is not enough for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheLimit {
+    /// Of all entries together.
+    pub bytes: u64,
+    pub policy: CachePolicy,
+}
+
+/// Which objects a cache of limited size takes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachePolicy {
+    /// Those with the most references.
+    Count,
+    /// Those with the most references beyond the first per byte.
+    Density,
+}
+
+impl CachePolicy {
+    /// As reports name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CachePolicy::Count => "count",
+            CachePolicy::Density => "density",
+        }
+    }
 }
 
 /// What becomes of a row whose reference failed.

@@ -35,7 +35,7 @@ pub struct Report {
     pub oracle_hit_rate: f64,
     pub cache: CacheReport,
     pub source: SourceReport,
-    /// Only with an admission list.
+    /// Only with a limit of the cache.
     pub admission: Option<AdmissionReport>,
     /// Bytes of the distinct payloads written, and of all payloads written.
     pub unique_bytes: u64,
@@ -71,16 +71,14 @@ pub struct SourceReport {
     pub bytes: u64,
 }
 
-/// An admission list: what it was made for, and what it predicts.
+/// What a cache of limited size takes, and what that predicts.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct AdmissionList {
-    pub file: String,
-    pub policy: String,
-    /// What the payloads of the admitted objects had to fit in, bytes.
+pub struct CacheAdmission {
+    /// `count` or `density`.
+    pub policy: &'static str,
+    /// What the entries of the admitted objects fit in, bytes.
     pub budget: u64,
-    /// Whether the list was made for as many references and objects as there are.
-    pub for_this_corpus: bool,
-    /// Objects on the list, and their bytes.
+    /// Admitted objects, and the bytes of their payloads, assumed ones included.
     pub admitted_objects: u64,
     pub admitted_bytes: u64,
     /// What a cache that holds these, and nothing at first, gives.
@@ -92,7 +90,7 @@ pub struct AdmissionList {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AdmissionReport {
     #[serde(flatten)]
-    pub list: AdmissionList,
+    pub choice: CacheAdmission,
     /// References to admitted objects, without the source reads of these.
     pub admitted_hits: u64,
     /// References to other objects, beyond the first in each shard.
@@ -103,11 +101,11 @@ pub struct AdmissionReport {
     pub hit_rate: f64,
 }
 
-/// What an admission list leaves to be read for each shard that needs it.
+/// What a cache of limited size leaves to be read for each shard that needs it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AdmissionPlan {
     #[serde(flatten)]
-    pub list: AdmissionList,
+    pub choice: CacheAdmission,
     /// Objects that are neither admitted nor in the cache, and the references to them: the least
     /// and the most reads.
     pub left_out_objects: u64,
@@ -157,7 +155,7 @@ pub struct PlanReport {
     /// At most this many read calls, over this many source files.
     pub requests: u64,
     pub source_files: u64,
-    /// Only with an admission list.
+    /// Only with a limit of the cache.
     pub admission: Option<AdmissionPlan>,
     pub errors: BTreeMap<&'static str, u64>,
     /// Shards that would be written, and finished ones that would be reused.

@@ -41,8 +41,8 @@ pub fn plan(prepared: &Prepared, planned: Planned, options: &Options, start: Ins
         fetch_sized: fetch.sized,
         requests: planned.fetch.requests + planned.apart_references,
         source_files: planned.files,
-        admission: admission_list(prepared, options).map(|list| AdmissionPlan {
-            list,
+        admission: admission_summary(prepared).map(|choice| AdmissionPlan {
+            choice,
             left_out_objects: planned.apart.objects,
             left_out_references: planned.apart_references,
         }),
@@ -79,7 +79,7 @@ pub fn report(prepared: &Prepared, done: Done, options: &Options) -> Report {
     let reads_once = reads.min(wanted - failed_objects);
     let rereads = rereads + (reads - reads_once);
     let mut hits = wanted - failed_objects - reads_once;
-    if options.admit.is_some() && done.written.iter().any(|(_, written)| written.is_err()) {
+    if options.cache_limit.is_some() && done.written.iter().any(|(_, written)| written.is_err()) {
         // A manifest that broke on the way asked for nothing more of what the cache is not to hold.
         hits = hits.min(done.planned.held);
     }
@@ -115,8 +115,7 @@ pub fn report(prepared: &Prepared, done: Done, options: &Options) -> Report {
         ..Report::default()
     };
     add_manifests(&mut report, prepared, &done.written);
-    report.admission =
-        admission_list(prepared, options).map(|list| admission(list, report.references, &done));
+    report.admission = admission_summary(prepared).map(|choice| measured(choice, report.references, &done));
     report.advice = advice(&report, &done);
     report
 }
@@ -168,20 +167,11 @@ fn unreadable(prepared: &Prepared) -> Vec<Unreadable> {
     prepared.unreadable.iter().chain(&prepared.scanned.unreadable).cloned().collect()
 }
 
-fn admission_list(prepared: &Prepared, options: &Options) -> Option<AdmissionList> {
-    let (admission, file) = (prepared.admission.as_ref()?, options.admit.as_ref()?);
-    Some(AdmissionList {
-        file: file.display().to_string(),
-        policy: admission.choice.policy.clone(),
-        budget: admission.choice.budget,
-        for_this_corpus: prepared.is_for_this_corpus(admission),
-        admitted_objects: admission.objects(),
-        admitted_bytes: admission.choice.admitted_bytes,
-        predicted_hit_rate: admission.choice.predicted_hit_rate(),
-    })
+fn admission_summary(prepared: &Prepared) -> Option<CacheAdmission> {
+    prepared.admission.as_ref().map(|admission| admission.summary.clone())
 }
 
-fn admission(list: AdmissionList, references: u64, done: &Done) -> AdmissionReport {
+fn measured(choice: CacheAdmission, references: u64, done: &Done) -> AdmissionReport {
     let get = |counter| done.run.counters.get(counter);
     let written = done.written.iter().filter_map(|(_, written)| written.as_ref().ok());
     let (mut through_cache, mut in_shard_duplicates) = (0u64, 0);
@@ -195,7 +185,7 @@ fn admission(list: AdmissionList, references: u64, done: &Done) -> AdmissionRepo
     let held_hits = get(Counter::ShardFinds);
     let hits = admitted_hits + in_shard_duplicates + held_hits;
     let hit_rate = if references == 0 { 0.0 } else { hits as f64 / references as f64 };
-    AdmissionReport { list, admitted_hits, in_shard_duplicates, held_hits, hit_rate }
+    AdmissionReport { choice, admitted_hits, in_shard_duplicates, held_hits, hit_rate }
 }
 
 /// 1 - part / whole; 0 of nothing.
@@ -217,7 +207,7 @@ fn advice(report: &Report, done: &Done) -> Vec<String> {
     let counters = done.run.counters;
     let each = |nanos, count| counters.get(nanos) as f64 / counters.get(count).max(1) as f64 / 1000.0;
     let mut advice = Vec::new();
-    // With an admission list most of what is read is not put.
+    // In a limited cache most of what is read is not put.
     let all = report.admission.is_none() && done.route == Route::Cache;
     if all && counters.get(Counter::Reads) > 0 && counters.get(Counter::Lookups) > 0 {
         let source = each(Counter::SourceNanos, Counter::Reads);

@@ -1,6 +1,6 @@
 //! Gives one shard its payloads: those that the cache may hold through it, the others apart.
 //!
-//! An object that an admission list leaves out is read once for each shard that needs it, and for
+//! An object that a cache of limited size does not take is read once for each shard that needs it, and for
 //! none of the others; the shard keeps it as long as it names it again.
 
 use std::collections::HashMap;
@@ -8,11 +8,11 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 
+use super::admission::AdmittedObjects;
 use super::asked::{Asked, Waiting};
 use super::inputs::Input;
 use super::load::Loader;
 use super::shard_tier::{ShardTier, Use};
-use crate::commands::admission::Admission;
 use crate::fault::Fault;
 use crate::manifest::Piece;
 use crate::manifest::rows::Columns;
@@ -29,7 +29,7 @@ pub struct Supply<'a> {
 
 /// What is supplied beside the cache.
 struct Apart<'a> {
-    admission: &'a Admission,
+    admission: &'a AdmittedObjects,
     tier: ShardTier,
     /// The tier could not keep something, and it was said.
     told: bool,
@@ -58,7 +58,7 @@ impl<'a> Supply<'a> {
     /// Reads the manifest to know what recurs in it; fails when that fails, or the run is to stop.
     pub fn of(
         loader: &'a Loader<'a>,
-        admission: &'a Admission,
+        admission: &'a AdmittedObjects,
         input: &Input,
         room: u64,
         folder: PathBuf,
@@ -70,7 +70,7 @@ impl<'a> Supply<'a> {
             let asked = Asked::by(&rows, &input.manifest.base, Cut::AfterAnyRow)?;
             for waiting in &asked.waiting {
                 if let Waiting::Object(key, _) = waiting
-                    && !admission.admits(&asked.objects[key].canonical)
+                    && !admission.contain(&asked.objects[key].canonical)
                 {
                     *references.entry(*key).or_default() += 1;
                 }
@@ -89,7 +89,7 @@ impl<'a> Supply<'a> {
             objects.iter().map(|(key, _)| apart.tier.get(key).map(Ok)).collect();
         let missing = (0..objects.len()).filter(|&at| payloads[at].is_none());
         let (admitted, left_out): (Vec<usize>, Vec<usize>) =
-            missing.partition(|&at| apart.admission.admits(&objects[at].1.canonical));
+            missing.partition(|&at| apart.admission.contain(&objects[at].1.canonical));
         let at = |places: &[usize]| -> Vec<(Key, Object)> {
             places.iter().map(|&place| objects[place].clone()).collect()
         };
@@ -114,7 +114,7 @@ impl<'a> Supply<'a> {
     /// Counts one reference to the object as done with.
     pub fn used(&mut self, key: &Key, object: &Object) -> Supplied {
         match &mut self.apart {
-            Some(apart) if !apart.admission.admits(&object.canonical) => {
+            Some(apart) if !apart.admission.contain(&object.canonical) => {
                 Supplied::Apart(apart.tier.used(key))
             }
             _ => Supplied::Cached,

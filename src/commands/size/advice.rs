@@ -46,12 +46,5 @@ pub fn advice(report: &Report, origin: &Origin) -> Vec<String> {
             100.0 * report.order.error
         ));
     }
-    if report.admission.is_some() && report.assumed_share > 0.0 {
-        advice.push(
-            "some sizes are assumed: entries of objects on the list that have such a size may take more than the \
-             budget holds, or less"
-                .into(),
-        );
-    }
     advice
 }

@@ -3,7 +3,6 @@
 //! A multiplicity table comes in, from manifests or from a file that `analyze` saved; hit rates and
 //! costs by size of the cache go out. No payload is read.
 
-mod admit;
 mod advice;
 mod answers;
 mod budgets;
@@ -24,8 +23,7 @@ pub use report::*;
 /// Sizes the cache of a corpus.
 ///
 /// Fails when an input does not exist, when a saved table is damaged, when temporary files cannot be
-/// written, and when interrupted ([`crate::monitor::Interrupted`]). That the list of admitted
-/// objects cannot be written is in the report.
+/// written, and when interrupted ([`crate::monitor::Interrupted`]).
 pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     let start = Instant::now();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
@@ -41,10 +39,6 @@ pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
         Trace::new(digests, &objects, sample)
     });
     let mut report = pool.install(|| answers::report(&objects, trace.as_ref(), options));
-    match options.admission.as_ref().map(|list| admit::write(&objects, list, options)).transpose() {
-        Ok(list) => report.admission = list,
-        Err(error) => report.unwritten = Some(format!("{error:#}")),
-    }
     report.probed_sizes = probed;
     report.no_locator = no_locator;
     report.errors = errors;

@@ -21,8 +21,6 @@ pub struct Options {
     pub probe_sizes: usize,
     /// No source outside these is asked; empty: no limit.
     pub allow: Vec<PathBuf>,
-    /// The list of admitted objects to write.
-    pub admission: Option<Admission>,
     pub root: Option<PathBuf>,
     /// Threads, at least 1.
     pub jobs: usize,
@@ -37,23 +35,4 @@ pub enum Origin {
     Manifests(Vec<PathBuf>),
     /// What `analyze --save` wrote.
     Table(PathBuf),
-}
-
-/// Which objects a cache is to keep, as a file for `materialize --admit`.
-#[derive(Clone, Debug)]
-pub struct Admission {
-    pub file: PathBuf,
-    pub budget_bytes: u64,
-    pub policy: Policy,
-}
-
-/// In which order objects are admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// Most references first.
-    Count,
-    /// Most references beyond the first per byte first.
-    Density,
-    /// Most of the objective per byte first.
-    Objective,
 }

@@ -58,13 +58,9 @@ pub struct Report {
     /// How slow a source must be for a cache to pay, seconds an object; `None` where hits and puts
     /// have no cost.
     pub break_even: Option<BreakEven>,
-    /// The list that was written.
-    pub admission: Option<AdmissionList>,
     /// Bad rows and bad locators by class.
     pub errors: BTreeMap<&'static str, u64>,
     pub unreadable: Vec<Unreadable>,
-    /// Why there is no list of admitted objects, although one was asked for.
-    pub unwritten: Option<String>,
     pub advice: Vec<String>,
     pub seconds: Seconds,
 }
@@ -184,17 +180,6 @@ pub struct BreakEven {
     pub storing_all: f64,
     /// When only objects with two references or more are stored.
     pub storing_repeated: f64,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AdmissionList {
-    pub file: String,
-    pub policy: &'static str,
-    pub budget: u64,
-    pub objects: u64,
-    pub bytes: u64,
-    /// The request hit rate that it predicts.
-    pub hit_rate: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

@@ -1,11 +1,11 @@
-//! A corpus of which it is known how often each shard names each object.
+//! A corpus of which it is known how often each shard names each object, and a cache with room for
+//! some of them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use onepull::commands::admission::{Admission, Choice, digest};
-use onepull::commands::materialize::{Options, Report};
+use onepull::commands::materialize::{CacheLimit, CachePolicy, Options, Report};
 use onepull::locator::SourcePath;
 use onepull::locator::Target;
 use onepull::object;
@@ -23,7 +23,8 @@ const ROWS: usize = 150;
 pub struct Bed {
     pub corpus: Corpus,
     pub objects: Vec<Object>,
-    /// Whether an object is on the list.
+    pub limit: CacheLimit,
+    /// Whether the cache takes an object.
     pub admitted: Vec<bool>,
 }
 
@@ -45,6 +46,11 @@ impl Object {
         self.uses.len() as u64
     }
 
+    /// A member's is known only to its archive.
+    fn known_size(&self) -> Option<u64> {
+        (!matches!(self.target, Target::Member(_))).then_some(self.size)
+    }
+
     pub fn canonical(&self) -> Vec<u8> {
         let mut canonical = Vec::new();
         object::canonical(self.path.as_os_str().as_bytes(), &self.target, &mut canonical);
@@ -58,8 +64,17 @@ impl Object {
 }
 
 impl Bed {
-    /// Ranges and members of tars, and whole files; a third of them is on the list.
+    /// Ranges of tars, and whole files; the cache has room for some of them.
     pub fn new() -> Bed {
+        Bed::naming(0)
+    }
+
+    /// Of the members of tars, which are as many as whole files, half are given by name.
+    pub fn with_named_members() -> Bed {
+        Bed::naming(1)
+    }
+
+    fn naming(named: usize) -> Bed {
         let corpus = Corpus::new();
         let mut random = Random::new(450);
         let mut objects = Vec::new();
@@ -71,7 +86,7 @@ impl Bed {
                 })
                 .collect();
             for (n, member) in corpus.tar(archive, &payloads).into_iter().enumerate() {
-                let (locator, target) = match n % 2 {
+                let (locator, target) = match n % 2 * named {
                     0 => {
                         let range = Target::Range { offset: member.offset, size: member.size };
                         (member.by_range(), range)
@@ -98,9 +113,10 @@ impl Bed {
             });
         }
         random.shuffle(&mut objects);
-        let admitted = (0..objects.len()).map(|n| n % 3 == 0).collect();
-        let mut bed = Bed { corpus, objects, admitted };
+        let limit = CacheLimit { bytes: 30_000, policy: CachePolicy::Density };
+        let mut bed = Bed { corpus, objects, limit, admitted: Vec::new() };
         bed.write_manifests(&mut random);
+        bed.admit(limit);
         bed
     }
 
@@ -127,7 +143,7 @@ impl Bed {
         self.objects.iter().map(Object::references).sum()
     }
 
-    pub fn on_the_list(&self) -> impl Iterator<Item = &Object> {
+    pub fn taken(&self) -> impl Iterator<Item = &Object> {
         self.objects.iter().zip(&self.admitted).filter(|(_, admitted)| **admitted).map(|(object, _)| object)
     }
 
@@ -135,9 +151,9 @@ impl Bed {
         self.objects.iter().zip(&self.admitted).filter(|(_, admitted)| !**admitted).map(|(object, _)| object)
     }
 
-    /// References to objects on the list, beyond the first of each.
+    /// References to admitted objects, beyond the first of each.
     pub fn predicted_hits(&self) -> u64 {
-        self.on_the_list().map(|object| object.references() - 1).sum()
+        self.taken().map(|object| object.references() - 1).sum()
     }
 
     /// References to the others, beyond the first in each shard.
@@ -145,25 +161,32 @@ impl Bed {
         self.left_out().map(|object| object.references() - object.shards()).sum()
     }
 
-    pub fn list(&self) -> Admission {
-        let bytes = self.on_the_list().map(|object| object.size).sum();
-        let choice = Choice {
-            policy: "density".into(),
-            budget: bytes,
-            hits: self.predicted_hits(),
-            references: self.references(),
-            objects: self.objects.len() as u64,
-            bytes: self.objects.iter().map(|object| object.size).sum(),
-            admitted_bytes: bytes,
+    /// Limits the cache, and fills it in the order of the policy until an object does not fit.
+    pub fn admit(&mut self, limit: CacheLimit) {
+        let recurring: Vec<usize> =
+            (0..self.objects.len()).filter(|&n| self.objects[n].references() > 1).collect();
+        let known = recurring.iter().filter_map(|&n| self.objects[n].known_size());
+        let mean = known.clone().sum::<u64>() / known.count() as u64;
+        let size = |n: usize| self.objects[n].known_size().unwrap_or(mean);
+        let key = |n: usize| {
+            let hits = (self.objects[n].references() - 1) as f64;
+            if limit.policy == CachePolicy::Count { hits } else { hits / size(n) as f64 }
         };
-        Admission::new(choice, self.on_the_list().map(|object| digest(&object.canonical())).collect())
+        let mut order = recurring;
+        order.retain(|&n| size(n) + 96 <= limit.bytes);
+        order.sort_by(|&a, &b| key(b).total_cmp(&key(a)).then(size(a).cmp(&size(b))));
+        let mut admitted = vec![false; self.objects.len()];
+        let mut left = limit.bytes;
+        for n in order {
+            let Some(rest) = left.checked_sub(size(n) + 96) else { break };
+            (left, admitted[n]) = (rest, true);
+        }
+        (self.limit, self.admitted) = (limit, admitted);
     }
 
-    /// Obeys the list, in many small chunks.
+    /// Through a limited cache, in many small chunks.
     pub fn options_into(&self, output: &str) -> Options {
-        let file = self.corpus.path("list");
-        self.list().write(&file).unwrap();
-        Options { admit: Some(file), row_group_bytes: 20_000, ..self.corpus.options_into(output) }
+        Options { cache_limit: Some(self.limit), row_group_bytes: 20_000, ..self.corpus.options_into(output) }
     }
 
     pub fn run(&self, options: &Options) -> (Recording, Report) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use onepull::commands::materialize::{Format, Options};
+use onepull::commands::materialize::{CacheLimit, CachePolicy, Format, Options};
 use onepull::locator::Target;
 use onepull::object;
 
@@ -20,12 +20,12 @@ fn small_memory(format: Format) -> u64 {
 }
 
 #[test]
-fn reads_are_exactly_those_of_the_list_at_any_jobs_and_memory_and_shards_are_the_same() {
-    let bed = Bed::new();
+fn reads_are_exactly_those_of_the_admission_at_any_jobs_and_memory_and_shards_are_the_same() {
+    let bed = Bed::with_named_members();
     for format in [Format::Parquet, Format::WebDataset] {
         let everything = bed.corpus.path(format!("all-{format:?}"));
         let through_cache = Options {
-            admit: None,
+            cache_limit: None,
             format: Some(format),
             cache_dir: bed.corpus.path("all-cache"),
             ..bed.options_into(everything.to_str().unwrap())
@@ -57,7 +57,9 @@ fn reads_are_exactly_those_of_the_list_at_any_jobs_and_memory_and_shards_are_the
                 assert_eq!(hits, bed.references() - source.count(), "{name}");
                 assert_eq!(admission.hit_rate, hits as f64 / bed.references() as f64, "{name}");
                 assert!((admission.hit_rate - report.hit_rate).abs() < 1e-12, "{name}");
-                assert!(admission.list.for_this_corpus, "{name}");
+                let predicted = bed.predicted_hits() as f64 / bed.references() as f64;
+                assert_eq!(admission.choice.predicted_hit_rate, predicted, "{name}");
+                assert_eq!(admission.choice.admitted_objects, bed.taken().count() as u64, "{name}");
 
                 assert!(files::shards(&bed.corpus.path(&name)) == files::shards(&everything), "{name}");
                 assert!(!bed.corpus.path(&name).join(".onepull/tmp").exists(), "{name}");
@@ -67,10 +69,10 @@ fn reads_are_exactly_those_of_the_list_at_any_jobs_and_memory_and_shards_are_the
     }
 }
 
-/// The entries of the objects on the list, each of which is 96 bytes longer than its payload.
+/// The entries of the admitted objects, each of which is 96 bytes longer than its payload.
 fn entries(bed: &Bed, cache: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<_> = bed
-        .on_the_list()
+        .taken()
         .map(|object| {
             let key = object::key(&object.canonical()).to_string();
             let entry = cache.join("v1").join(&key[..2]).join(&key[2..4]).join(&key);
@@ -83,10 +85,11 @@ fn entries(bed: &Bed, cache: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn an_empty_list_gives_the_duplicates_inside_shards_and_a_full_one_the_oracle() {
+fn no_cache_gives_the_duplicates_inside_shards_and_a_large_one_the_oracle() {
     for all in [false, true] {
         let mut bed = Bed::new();
-        bed.admitted.fill(all);
+        let bytes = if all { u64::MAX } else { 0 };
+        bed.admit(CacheLimit { bytes, ..bed.limit });
         let (source, report) = bed.run(&bed.options_into("out"));
         assert_eq!(bed.reads(&source), bed.expected_reads());
         let admission = report.admission.unwrap();
@@ -102,10 +105,21 @@ fn an_empty_list_gives_the_duplicates_inside_shards_and_a_full_one_the_oracle() 
 }
 
 #[test]
+fn by_count_other_objects_are_taken() {
+    let mut bed = Bed::new();
+    let by_density = bed.admitted.clone();
+    bed.admit(CacheLimit { policy: CachePolicy::Count, ..bed.limit });
+    assert_ne!(bed.admitted, by_density);
+    let (source, report) = bed.run(&bed.options_into("out"));
+    assert_eq!(bed.reads(&source), bed.expected_reads());
+    assert_eq!(report.admission.unwrap().choice.policy, "count");
+}
+
+#[test]
 fn what_cannot_be_read_fails_as_ever_and_is_in_no_sum() {
     let bed = Bed::new();
     let whole = |object: &&Object| object.target == Target::Whole;
-    let gone = [bed.on_the_list().find(whole).unwrap(), bed.left_out().find(whole).unwrap()];
+    let gone = [bed.taken().find(whole).unwrap(), bed.left_out().find(whole).unwrap()];
     gone.iter().for_each(|object| fs::remove_file(&object.path).unwrap());
     let (source, report) = bed.run(&bed.options_into("out"));
     let failed: u64 = gone.iter().map(|object| object.references()).sum();

@@ -1,4 +1,4 @@
-//! Caches that hold something already, runs that go on, and lists for other corpora.
+//! Caches that hold something already, and runs that go on.
 
 use std::fs;
 
@@ -9,7 +9,6 @@ use super::bed::{Bed, Object};
 use crate::support::files;
 use crate::support::meddler::Meddler;
 use crate::support::run::{assert_laws, dry_run};
-use crate::support::told::Told;
 
 #[test]
 fn from_a_warm_cache_only_what_was_left_out_is_read() {
@@ -18,9 +17,9 @@ fn from_a_warm_cache_only_what_was_left_out_is_read() {
     let (source, report) = bed.run(&bed.options_into("again"));
     let left_out: u64 = bed.left_out().map(Object::shards).sum();
     assert_eq!((source.count(), report.source.reads + report.source.rereads), (left_out, left_out));
-    assert_eq!(report.cache.hits, bed.on_the_list().count() as u64);
+    assert_eq!(report.cache.hits, bed.taken().count() as u64);
     let admission = report.admission.unwrap();
-    // The first reference to each object on the list is a hit, too.
+    // The first reference to each admitted object is a hit, too.
     assert_eq!(admission.admitted_hits, bed.predicted_hits() + report.cache.hits);
     assert!((admission.hit_rate - report.hit_rate).abs() < 1e-12);
     assert_eq!(files::shards(&bed.corpus.path("again")), files::shards(&bed.corpus.path("out")));
@@ -29,7 +28,7 @@ fn from_a_warm_cache_only_what_was_left_out_is_read() {
 #[test]
 fn what_is_left_out_and_in_the_cache_all_the_same_is_taken_from_there() {
     let bed = Bed::new();
-    bed.run(&Options { admit: None, ..bed.options_into("out") });
+    bed.run(&Options { cache_limit: None, ..bed.options_into("out") });
     for object in &bed.objects {
         let _ = fs::remove_file(&object.path);
     }
@@ -51,34 +50,12 @@ fn a_run_that_goes_on_reads_for_the_missing_shard_alone() {
     let (source, report) = bed.run(&bed.options_into("out"));
     let of_the_shard = |object: &&Object| object.uses.contains_key("p2");
     assert_eq!(source.count(), bed.left_out().filter(of_the_shard).count() as u64);
-    assert_eq!(report.cache.hits, bed.on_the_list().filter(of_the_shard).count() as u64);
+    assert_eq!(report.cache.hits, bed.taken().filter(of_the_shard).count() as u64);
     assert_eq!(
         report.reused_objects,
         bed.objects.iter().filter(|object| !of_the_shard(object)).count() as u64
     );
     assert_eq!(files::shards(&bed.corpus.path("out")), whole);
-}
-
-#[test]
-fn a_list_for_another_corpus_is_obeyed_and_told() {
-    let bed = Bed::new();
-    let options = bed.options_into("out");
-    let fitting = Told::default();
-    run(&options, &fitting).unwrap();
-    assert_eq!(*fitting.0.lock(), Vec::<String>::new());
-
-    fs::remove_file(bed.corpus.path("in/p5.jsonl")).unwrap();
-    let told = Told::default();
-    let elsewhere = Options { cache_dir: bed.corpus.path("other"), ..bed.options_into("elsewhere") };
-    let Outcome::Done(report) = run(&elsewhere, &told).unwrap() else { panic!("it is no dry run") };
-    let problems = told.0.into_inner();
-    assert_eq!(problems.len(), 1, "{problems:?}");
-    assert!(problems[0].contains("made for another corpus, of 900 references to 60"), "{problems:?}");
-    assert!(!report.admission.unwrap().list.for_this_corpus);
-    assert_eq!((report.references, report.materialized), (750, 750));
-    let mut expected = files::shards(&bed.corpus.path("out"));
-    expected.remove(std::path::Path::new("p5.tar"));
-    assert_eq!(files::shards(&bed.corpus.path("elsewhere")), expected);
 }
 
 #[test]
@@ -88,14 +65,14 @@ fn a_dry_run_says_what_would_be_stored_and_what_left_out() {
     let plan = dry_run(&options);
     let admission = plan.admission.unwrap();
     assert_eq!((plan.fetch, plan.held), (bed.objects.len() as u64, 0));
-    assert_eq!(admission.list.admitted_objects, bed.on_the_list().count() as u64);
+    assert_eq!(admission.choice.admitted_objects, bed.taken().count() as u64);
     assert_eq!(admission.left_out_objects, bed.left_out().count() as u64);
     assert_eq!(admission.left_out_references, bed.left_out().map(Object::references).sum::<u64>());
     assert!(plan.requests >= admission.left_out_references);
 
     bed.run(&options);
     let plan = dry_run(&Options { existing: Existing::Overwrite, ..options });
-    assert_eq!((plan.held, plan.fetch), (bed.on_the_list().count() as u64, bed.left_out().count() as u64));
+    assert_eq!((plan.held, plan.fetch), (bed.taken().count() as u64, bed.left_out().count() as u64));
 }
 
 #[test]

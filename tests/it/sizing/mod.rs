@@ -33,7 +33,6 @@ fn options(corpus: &Corpus) -> Options {
         assumed_size: None,
         probe_sizes: 0,
         allow: Vec::new(),
-        admission: None,
         root: None,
         jobs: 2,
         memory: 1 << 30,

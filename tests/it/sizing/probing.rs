@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 
-use onepull::commands::size::{Admission, Options, Policy, ProbedSizes, Report};
+use onepull::commands::size::{Options, ProbedSizes, Report};
 use onepull::locator::Target;
 use onepull::object;
 use predicates::prelude::*;
@@ -199,18 +199,6 @@ fn nothing_is_asked_where_every_object_says_its_size() {
     assert_eq!(probed(&report), ProbedSizes::default());
     let text = stdout(&mut command(&corpus, &["in", "--probe-sizes", "5"]));
     assert!(!text.contains("asked"), "{text}");
-}
-
-#[test]
-fn a_list_with_assumed_sizes_says_that_its_entries_may_take_more() {
-    let bed = Bed::new();
-    let admission = |file: &str| {
-        Some(Admission { file: bed.corpus.path(file), budget_bytes: 20_000, policy: Policy::Density })
-    };
-    let listed = size(&Options { admission: admission("list"), ..bed.asking(50) });
-    let [advice] = &listed.advice[..] else { panic!("{:?}", listed.advice) };
-    assert!(advice.contains("may take more than the budget holds"), "{advice}");
-    assert_eq!(listed.admission.unwrap().budget, 20_000);
 }
 
 #[test]

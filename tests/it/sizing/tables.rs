@@ -3,7 +3,6 @@
 use std::fs;
 
 use assert_cmd::Command;
-use onepull::commands::admission::{Admission, Choice};
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -62,8 +61,6 @@ fn a_table_that_is_damaged_foreign_or_missing_is_named_and_the_way_to_one_told()
         fs::write(corpus.path("counts"), foreign).unwrap();
         refused("it is no table of multiplicities");
     }
-    Admission::new(Choice::default(), vec![1, 2]).write(&corpus.path("counts")).unwrap();
-    refused("it is no table of multiplicities");
     fs::remove_file(corpus.path("counts")).unwrap();
     refused("No such file");
     fs::write(corpus.path("counts"), whole).unwrap();
@@ -96,29 +93,4 @@ fn save_replaces_an_earlier_table_and_nothing_else() {
     let mut names: Vec<_> = names.collect();
     names.sort();
     assert_eq!(names, ["counts", "in", "notes"]);
-}
-
-#[test]
-fn a_list_needs_exactly_one_budget_and_replaces_nothing_but_a_list() {
-    let corpus = small();
-    let listing = |flags: &[&str]| command(&corpus, &[&["in", "--admit-out", "list"], flags].concat());
-    listing(&[]).assert().code(2).stdout("").stderr(contains("--budget"));
-    for budgets in [&["--budget", "1kB,2kB"][..], &["--budget", "1kB", "--budget", "0B"]] {
-        listing(budgets).assert().code(2).stdout("").stderr(contains("exactly one --budget"));
-    }
-    command(&corpus, &["in", "--budget", "1kB", "--policy", "count"]).assert().code(2);
-    assert!(!corpus.path("list").exists());
-
-    fs::write(corpus.path("list"), "notes").unwrap();
-    listing(&["--budget", "1kB"]).assert().code(1).stdout("").stderr(contains("is no list"));
-    assert_eq!(fs::read_to_string(corpus.path("list")).unwrap(), "notes");
-    fs::remove_file(corpus.path("list")).unwrap();
-
-    // One budget that is given twice is one.
-    listing(&["--budget", "1kB,1000B"]).assert().code(0);
-    assert_eq!(Admission::read(&corpus.path("list")).unwrap().objects(), 1);
-    listing(&["--budget", "2kB"]).assert().code(0);
-    assert_eq!(Admission::read(&corpus.path("list")).unwrap().objects(), 2);
-    listing(&["--budget", "0B"]).assert().code(0);
-    assert_eq!(Admission::read(&corpus.path("list")).unwrap().objects(), 0);
 }

@@ -16,7 +16,7 @@ pub fn options(manifests: &Path, output: &Path, cache: &Path) -> Options {
         format: None,
         cache_dir: cache.to_owned(),
         cache_mode: CacheMode::Always,
-        admit: None,
+        cache_limit: None,
         on_error: OnError::Keep,
         max_errors: MaxErrors::Count(0),
         root: None,

@@ -1,13 +1,13 @@
 //! What one asks before buying: which cache for which hit rate, and where a larger one stops
 //! paying.
 
-use onepull::commands::size::{AdmissionList, Equivalent, Objective, Report, Target};
+use onepull::commands::size::{Equivalent, Objective, Report, Target};
 
 use super::has_costs;
 use super::head::unsized_share;
 use super::savings::{amount, costs};
 use crate::cli::bytes::show;
-use crate::cli::human::{count, moment, printable};
+use crate::cli::human::moment;
 use crate::cli::render::table::Table;
 use crate::cli::render::{decimal, hit_rate};
 use crate::cli::shared::Detail;
@@ -38,25 +38,10 @@ pub fn all(t: &mut Table, r: &Report, objective: &Objective, detail: Detail) {
         t.row("cost", amount(objective, cost), format!("without a cache, at {}", costs(objective)));
     }
     worthwhile(t, r, objective);
-    if let Some(list) = &r.admission {
-        t.row("admitted", count(list.objects), admitted(list));
-    }
     if let Some(of) = &r.break_even {
         t.row("break-even", moment(of.storing_all), "an object: a cache pays when the source is slower");
         t.row("", moment(of.storing_repeated), "an object, when only objects that recur are stored");
     }
-}
-
-fn admitted(list: &AdmissionList) -> String {
-    format!(
-        "{}, {}, by {} for a cache of {}: {} predicted; listed in {}",
-        if list.objects == 1 { "object" } else { "objects" },
-        show(list.bytes),
-        list.policy,
-        show(list.budget),
-        hit_rate(list.hit_rate),
-        printable(&list.file)
-    )
 }
 
 fn target(of: &Target, r: &Report) -> String {

@@ -1,0 +1,95 @@
+//! Which objects a cache of limited size takes: chosen once, before the first fetch, from the counts.
+//!
+//! The choice is that of [`crate::analysis::admission`]. Nothing is evicted: entries of earlier runs
+//! stay, and what is not admitted is read again for each shard that needs it.
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use super::options::{CacheLimit, CachePolicy};
+use super::report::CacheAdmission;
+use crate::analysis::admission::{Policy, admit_entries};
+use crate::analysis::objects::Objects;
+use crate::cache::ENTRY_OVERHEAD;
+use crate::counting::objects::Groups;
+use crate::monitor::Monitor;
+use crate::object::{self, Object};
+
+/// The objects that the cache takes.
+pub struct AdmittedObjects {
+    pub summary: CacheAdmission,
+    /// The first 64 bits of the digest of each, ascending: of n admitted objects, one that is not is
+    /// taken for admitted with probability n / 2^64.
+    digests: Vec<u64>,
+}
+
+impl AdmittedObjects {
+    /// Whether the cache takes the object with these canonical bytes.
+    pub fn contain(&self, canonical: &[u8]) -> bool {
+        self.digests.binary_search(&object::short_digest(canonical)).is_ok()
+    }
+}
+
+/// The size of each object where none is known, bytes.
+const GUESS_BYTES: u64 = 1 << 20;
+
+/// Admits objects to a cache of `limit`. `size` finds out the bytes of an object whose locator does
+/// not say them, if that costs little.
+///
+/// Fails when the counts cannot be read back, and when interrupted.
+pub fn admit(
+    groups: &Groups,
+    batch_bytes: u64,
+    limit: CacheLimit,
+    size: &(dyn Fn(&Object) -> Option<u64> + Sync),
+    pool: &rayon::ThreadPool,
+    monitor: &dyn Monitor,
+) -> anyhow::Result<AdmittedObjects> {
+    let mut objects = Objects::default();
+    for batch in groups.batches(batch_bytes) {
+        monitor.check()?;
+        let batch = batch?;
+        let recurring: Vec<&Object> = batch.iter().filter(|object| object.count > 1).collect();
+        let sized = |object: &&Object| object.size().or_else(|| size(object));
+        let sizes: Vec<Option<u64>> =
+            pool.install(|| recurring.par_iter().with_min_len(64).map(sized).collect());
+        for (object, size) in recurring.into_iter().zip(sizes) {
+            objects.push(object::short_digest(&object.canonical), object.count, size);
+        }
+    }
+    assume_sizes(&mut objects, monitor);
+    let policy = match limit.policy {
+        CachePolicy::Count => Policy::Count,
+        CachePolicy::Density => Policy::Density,
+    };
+    let admission = pool.install(|| admit_entries(&objects, policy, &[limit.bytes], ENTRY_OVERHEAD));
+    let admission = &admission[0];
+    let admitted = objects.recurring().filter(|&(digest, k, size)| admission.admits(digest, k, size));
+    let mut digests: Vec<u64> = admitted.map(|(digest, _, _)| digest).collect();
+    digests.sort_unstable();
+    let (sums, references) = (admission.admitted, groups.totals.references);
+    let summary = CacheAdmission {
+        policy: limit.policy.name(),
+        budget: limit.bytes,
+        admitted_objects: sums.objects,
+        admitted_bytes: u64::try_from(sums.bytes).unwrap_or(u64::MAX),
+        predicted_hit_rate: if references == 0 { 0.0 } else { sums.hits as f64 / references as f64 },
+    };
+    Ok(AdmittedObjects { summary, digests })
+}
+
+/// Objects of unknown size are taken to have the mean of the others.
+fn assume_sizes(objects: &mut Objects, monitor: &dyn Monitor) {
+    let totals = objects.totals();
+    let (unknown, known) = (totals.unsized_objects, totals.objects - totals.unsized_objects);
+    if unknown == 0 {
+        return;
+    }
+    let mean = totals.unique_bytes.checked_div(known.into());
+    let mean = mean.map_or(GUESS_BYTES, |mean| u64::try_from(mean).unwrap_or(u64::MAX));
+    objects.assume(mean);
+    monitor.problem(&format!(
+        "the size of {unknown} of the {} objects that recur is unknown; --cache-limit assumes {mean} bytes for \
+         each, so the cache may take more or less than the limit",
+        totals.objects
+    ));
+}
