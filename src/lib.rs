@@ -51,7 +51,7 @@
 //! The binary (`src/cli`) turns flags into options and reports into text. Data flows one way,
 //! manifest → references → objects → plan → cache → shard, and a module uses only those further
 //! down in the table; a test keeps it so. What the text of a locator means is known to `locator`
-//! alone: from there on an object is its canonical bytes.
+//! alone: from there on an object is its name.
 //!
 //! # Laws
 //!

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use onepull::cache::Cache;
-use onepull::object;
 use onepull::object::Key;
 
 use crate::contest::pairs::Spread;
@@ -51,7 +50,8 @@ fn measure(folder: &Path, size: usize, count: u32) -> anyhow::Result<Measured> {
     let cache = Cache::open(&folder.join("cache"))?;
     let plain = folder.join("plain");
     fs::create_dir(&plain)?;
-    let keys: Vec<Key> = (0..count).map(|entry| object::key(&entry.to_le_bytes())).collect();
+    let keys: Vec<Key> =
+        (0..count).map(|entry| Key(*blake3::hash(&entry.to_le_bytes()).as_bytes())).collect();
     let paths: Vec<_> = (0..count).map(|entry| plain.join(format!("{entry:06}"))).collect();
     let mut content = vec![0; size];
     payload::fill(0, &mut content);

@@ -15,8 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::spill::{Spill, Stretch};
-use crate::object;
-use crate::object::Object;
+use crate::object::{Object, ObjectName};
 use count::count;
 
 /// Partitions of one grouping. With this many, a billion references of 80 bytes are counted in
@@ -187,7 +186,7 @@ impl Groups {
                 taken += size;
                 next += 1;
             }
-            objects.sort_unstable_by(|a, b| a.canonical.cmp(&b.canonical));
+            objects.sort_unstable_by(|a, b| a.name.cmp(&b.name));
             Some(Ok(objects))
         })
     }
@@ -202,10 +201,10 @@ impl Inserter<'_> {
     /// Adds one reference to an object. `wanted`: whether it is still to be served.
     ///
     /// Fails when the temporary file cannot be written.
-    pub fn add(&mut self, canonical: &[u8], wanted: bool) -> std::io::Result<()> {
-        let partition = place(canonical);
+    pub fn add(&mut self, name: &ObjectName, wanted: bool) -> std::io::Result<()> {
+        let partition = place(name);
         let buffer = &mut self.buffers[partition];
-        count::encode(buffer, canonical, 1, wanted);
+        count::encode(buffer, name.as_bytes(), 1, wanted);
         if buffer.len() >= BLOCK {
             let block = std::mem::replace(buffer, Vec::with_capacity(BLOCK + 256));
             self.grouper.append(partition, block)?;
@@ -226,11 +225,8 @@ impl Inserter<'_> {
 }
 
 /// The partition of an object: a hash of its file and of where in the file it lies.
-fn place(canonical: &[u8]) -> usize {
-    let neighbourhood = object::neighbourhood(canonical, PLACE_BYTES);
-    let seed = neighbourhood.stretch;
-    let hash = xxhash_rust::xxh3::xxh3_64_with_seed(neighbourhood.path, seed);
-    (hash >> (64 - PARTITIONS.trailing_zeros())) as usize
+fn place(name: &ObjectName) -> usize {
+    (name.neighbourhood(PLACE_BYTES) >> (64 - PARTITIONS.trailing_zeros())) as usize
 }
 
 #[cfg(test)]

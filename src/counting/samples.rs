@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::multiplicity::{Counted, Counter, Named, Totals};
+use crate::object::ObjectId;
 
 /// One reference: the number of its object, and in which way that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +25,7 @@ impl Reference {
     pub fn named(self) -> Named {
         let Reference { object, spelling } = self;
         Named {
-            digest: xxh3_128(&object.to_le_bytes()),
+            id: ObjectId(xxh3_128(&object.to_le_bytes())),
             source: (object % 13) as u32,
             size: match object {
                 1 => Some(0),
@@ -66,7 +67,7 @@ impl Model {
         for reference in references {
             let named = reference.named();
             let object = (named.source, named.size, 0);
-            model.objects.entry((named.digest >> 64) as u64).or_insert(object).2 += 1;
+            model.objects.entry(named.id.short()).or_insert(object).2 += 1;
             model.framed += u64::from(named.framed);
         }
         model.spellings = references.iter().collect::<BTreeSet<_>>().len() as u64;

@@ -6,17 +6,15 @@
 //! to the file system, which alone knows what it means behind a symlink.
 //!
 //! Canonical paths of local objects start with a slash, those of remote ones ([`super::url`])
-//! with a letter, so neither can be taken for the other. This runs once a reference: it allocates
-//! nothing, and an absolute path that is canonical already is looked at once and copied.
+//! with a letter, so neither can be taken for the other. This runs once for each text of a locator:
+//! it allocates nothing, and an absolute path that is canonical already is looked at once and copied.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::Locator;
 use super::url;
 use crate::fault::{Class, Fault};
-use crate::object;
 
 /// Where relative paths start.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -31,31 +29,26 @@ impl Base {
         Ok(Base { folder: folder.canonicalize()? })
     }
 
-    /// Writes the canonical bytes of the object that `locator` means into `canonical`, which is
-    /// cleared first, and returns where the path ends in them. Remote objects have some, too: see
-    /// [`crate::object::is_remote`].
+    /// Writes the canonical form of `path`, the path of a locator, into `out`, which is empty. It
+    /// holds no NUL.
     ///
     /// Fails with [`Class::BadLocator`] where the path can name nothing.
-    pub fn resolve(&self, locator: &Locator, canonical: &mut Vec<u8>) -> Result<usize, Fault> {
-        canonical.clear();
-        let path = locator.path.as_ref();
+    pub fn resolve(&self, path: &str, out: &mut Vec<u8>) -> Result<(), Fault> {
         if is_clean(path.as_bytes()) {
-            object::canonical(path.as_bytes(), &locator.target, canonical);
-            return Ok(path.len());
+            out.extend_from_slice(path.as_bytes());
+            return Ok(());
         }
         if path.as_bytes().contains(&0) {
             return Err(Fault::new(Class::BadLocator, "path holds a NUL character"));
         }
         match url::split(path) {
-            None => self.absolute(path, canonical),
+            None => self.absolute(path, out),
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => {
-                self.absolute(file_path(path, rest)?, canonical);
+                self.absolute(file_path(path, rest)?, out);
             }
-            Some(url) => url::canonical(url, canonical)?,
+            Some(url) => url::canonical(url, out)?,
         }
-        let end = canonical.len();
-        object::end(&locator.target, canonical);
-        Ok(end)
+        Ok(())
     }
 
     /// The absolute form of `path`: one slash between components, no `.`, no leading `..`.
@@ -169,20 +162,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::locator::SourcePath;
-    use crate::locator::Target;
 
-    fn object(base: &str, text: &str) -> Result<(SourcePath, Target), Fault> {
+    fn resolve(base: &str, path: &str) -> Result<String, Fault> {
         let base = Base { folder: PathBuf::from(base) };
-        let locator = Locator::parse(text).unwrap().unwrap();
-        let mut canonical = Vec::new();
-        let end = base.resolve(&locator, &mut canonical)?;
-        assert_eq!(end, object::path_end(&canonical));
-        Ok(object::decode(&canonical))
+        let mut out = Vec::new();
+        base.resolve(path, &mut out)?;
+        Ok(String::from_utf8(out).unwrap())
     }
 
     fn path(base: &str, path: &str) -> String {
-        object(base, &format!("{{\"path\":\"{path}\"}}")).unwrap().0.to_string()
+        resolve(base, path).unwrap()
     }
 
     #[test]
@@ -204,30 +193,16 @@ mod tests {
 
     #[test]
     fn remote_objects_are_told_from_local_ones() {
-        let resolve = |path: &str| {
-            let base = Base { folder: PathBuf::from("/c") };
-            let locator = Locator { path: path.into(), target: Target::Whole, frame: None };
-            let mut canonical = Vec::new();
-            base.resolve(&locator, &mut canonical).map(|_| canonical)
-        };
-        for path in ["foo://bar", "s3://b/k", "HTTPS://h/x.jpg", "C://x"] {
-            assert!(object::is_remote(&resolve(path).unwrap()), "{path}");
+        for remote in ["foo://bar", "s3://b/k", "HTTPS://h/x.jpg", "C://x"] {
+            assert!(!path("/c", remote).starts_with('/'), "{remote}");
         }
-        for path in ["a", "/s3://b/k", "s3:/b/k", "x y://b", "file:///s3://b/k"] {
-            assert!(!object::is_remote(&resolve(path).unwrap()), "{path}");
+        for local in ["a", "/s3://b/k", "s3:/b/k", "x y://b", "file:///s3://b/k"] {
+            assert!(path("/c", local).starts_with('/'), "{local}");
         }
         for path in ["file://host/x", "http://", "s3://b/\0", "/a\0", "/0123456789abcdef\0g", "\0"] {
-            assert_eq!(resolve(path).unwrap_err().class, Class::BadLocator, "{path}");
+            assert_eq!(resolve("/c", path).unwrap_err().class, Class::BadLocator, "{path}");
         }
         assert_eq!(path("/c", "S3://b//k#1"), "s3://b//k#1");
-    }
-
-    #[test]
-    fn objects_decode_to_what_was_encoded() {
-        let (_, target) = object("/c", r#"{"path":"a","member":"m","byte_offset":3,"byte_size":0}"#).unwrap();
-        assert_eq!(target, Target::Range { offset: 3, size: 0 });
-        let (_, target) = object("/c", r#"{"path":"a","member":"m\u0000x"}"#).unwrap();
-        assert_eq!(target, Target::Member("m\0x".into()));
     }
 
     /// [`Base::absolute`] for an absolute path, without its short cut.

@@ -10,14 +10,14 @@ use std::ops::AddAssign;
 
 use crate::locator::SourcePath;
 use crate::locator::Target;
-use crate::object::{self, Key};
+use crate::object::{Key, ObjectName};
 use coalesce::coalesce;
 
 /// What to obtain from one source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFetch {
     pub path: SourcePath,
-    /// Distinct, in canonical order; `keys` beside them.
+    /// Distinct, in the order of names; `keys` beside them.
     pub targets: Vec<Target>,
     pub keys: Vec<Key>,
 }
@@ -42,19 +42,18 @@ impl AddAssign for Size {
     }
 }
 
-/// Plans the fetch of `objects`, given by their canonical bytes, distinct and sorted by them.
-pub fn plan<'a>(objects: impl IntoIterator<Item = (&'a [u8], Key)>) -> Vec<FileFetch> {
+/// Plans the fetch of `objects`, distinct and in the order of their names.
+pub fn plan<'a>(objects: impl IntoIterator<Item = (&'a ObjectName, Key)>) -> Vec<FileFetch> {
     let mut files: Vec<FileFetch> = Vec::new();
     let mut previous: &[u8] = &[];
-    for (canonical, key) in objects {
-        let path_bytes = &canonical[..object::path_end(canonical)];
-        let (path, target) = object::decode(canonical);
-        if files.is_empty() || path_bytes != previous {
-            files.push(FileFetch { path, targets: Vec::new(), keys: Vec::new() });
-            previous = path_bytes;
+    for (name, key) in objects {
+        let location = name.location_bytes();
+        if files.is_empty() || location != previous {
+            files.push(FileFetch { path: name.location(), targets: Vec::new(), keys: Vec::new() });
+            previous = location;
         }
         let file = files.last_mut().expect("pushed above");
-        file.targets.push(target);
+        file.targets.push(name.target());
         file.keys.push(key);
     }
     files
@@ -81,10 +80,8 @@ pub fn size(file: &FileFetch) -> Size {
 mod tests {
     use super::*;
 
-    fn object(path: &str, target: &Target) -> Vec<u8> {
-        let mut canonical = Vec::new();
-        object::canonical(path.as_bytes(), target, &mut canonical);
-        canonical
+    fn object(path: &str, target: &Target) -> ObjectName {
+        ObjectName::new(path.as_bytes(), target)
     }
 
     #[test]
@@ -98,7 +95,7 @@ mod tests {
             object("/b.tar", &Target::Member("x".into())),
         ];
         objects.sort();
-        let files = plan(objects.iter().map(|o| (&**o, object::key(o))));
+        let files = plan(objects.iter().map(|name| (name, name.key())));
         assert_eq!(files.iter().map(|f| f.path.to_string()).collect::<Vec<_>>(), ["/a.png", "/b.tar"]);
         assert_eq!(files[1].targets[1..], [range(512), range(2048), range(1 << 30)]);
         let whole = size(&files[1]);

@@ -10,20 +10,19 @@ use parking_lot::Mutex;
 use super::payloads;
 use super::report::Content;
 use crate::monitor::Monitor;
-use crate::object;
-use crate::object::Key;
+use crate::object::{Key, ObjectName};
 use crate::store::Source;
 
 /// Pairs that are shown.
 const EXAMPLES: usize = 3;
 
-/// Reads the objects of `sample`, distinct canonical bytes, once each, and compares the BLAKE3 of
+/// Reads the objects of `sample`, which are distinct, once each, and compares the BLAKE3 of
 /// their payloads, which are not kept. The result does not depend on the number of threads.
 ///
 /// Fails when interrupted; objects that cannot be read are counted and told.
 pub fn compare(
     source: &dyn Source,
-    sample: &[Box<[u8]>],
+    sample: &[ObjectName],
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
 ) -> anyhow::Result<Content> {
@@ -56,21 +55,19 @@ struct Found {
     key: Key,
 }
 
-/// The first two locators of some groups of objects with equal payloads, in the order of their
-/// canonical bytes.
-fn examples<'a>(sample: &[Box<[u8]>], groups: impl Iterator<Item = &'a [Found]>) -> Vec<[String; 2]> {
-    let names: HashMap<Key, &[u8]> =
-        sample.iter().map(|canonical| (object::key(canonical), &**canonical)).collect();
-    let mut pairs: Vec<[&[u8]; 2]> = groups
+/// The first two locators of some groups of objects with equal payloads, in source order.
+fn examples<'a>(sample: &[ObjectName], groups: impl Iterator<Item = &'a [Found]>) -> Vec<[String; 2]> {
+    let names: HashMap<Key, &ObjectName> = sample.iter().map(|name| (name.key(), name)).collect();
+    let mut pairs: Vec<[&ObjectName; 2]> = groups
         .map(|group| {
-            let mut members: Vec<&[u8]> = group.iter().map(|found| names[&found.key]).collect();
+            let mut members: Vec<&ObjectName> = group.iter().map(|found| names[&found.key]).collect();
             members.sort_unstable();
             [members[0], members[1]]
         })
         .collect();
     pairs.sort_unstable();
     pairs.truncate(EXAMPLES);
-    pairs.into_iter().map(|pair| pair.map(object::readable)).collect()
+    pairs.into_iter().map(|pair| pair.map(ToString::to_string)).collect()
 }
 
 #[cfg(test)]

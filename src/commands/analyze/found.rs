@@ -6,7 +6,7 @@ use super::candidates::Candidates;
 use super::modalities::Modalities;
 use super::options::{Options, Timing};
 use crate::commands::tally::Tally;
-use crate::object;
+use crate::object::{ObjectId, ObjectName};
 
 /// What one thread found, or all together.
 #[derive(Clone)]
@@ -64,17 +64,15 @@ impl Found {
 
     /// Offers an object to be read, or asked for its size.
     #[inline]
-    pub fn offer(&mut self, digest: u128, canonical: &[u8]) {
+    pub fn offer(&mut self, id: ObjectId, name: &ObjectName) {
         if !self.scattered.is_none() {
-            self.scattered.offer(digest as u64, digest, canonical);
+            self.scattered.offer(id.random(), id, name);
         }
         if !self.neighbours.is_none() {
-            let object::Neighbourhood { path, stretch } = object::neighbourhood(canonical, STRETCH);
-            let rank = xxhash_rust::xxh3::xxh3_64_with_seed(path, stretch);
-            self.neighbours.offer(rank, digest, canonical);
+            self.neighbours.offer(name.neighbourhood(STRETCH), id, name);
         }
-        if !self.sizeless.is_none() && object::size(canonical).is_none() {
-            self.sizeless.offer(digest as u64, digest, canonical);
+        if !self.sizeless.is_none() && name.size().is_none() {
+            self.sizeless.offer(id.random(), id, name);
         }
     }
 }

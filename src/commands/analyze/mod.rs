@@ -104,7 +104,7 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
     let (objects, sequence, found) = group::objects(counting, options.jobs, monitor)?;
     let group = group_start.elapsed().as_secs_f64();
     let fetch_start = Instant::now();
-    let sample = found.sizeless.into_objects();
+    let sample = found.sizeless.into_names();
     let answers = if sample.is_empty() {
         Vec::new()
     } else {
@@ -151,11 +151,11 @@ fn fetch(
     monitor: &dyn Monitor,
 ) -> anyhow::Result<()> {
     let pool = pool(options)?;
-    let scattered = found.scattered.into_objects();
+    let scattered = found.scattered.into_names();
     if !scattered.is_empty() {
         report.content = Some(content::compare(source, &scattered, &pool, monitor)?);
     }
-    let neighbours = found.neighbours.into_objects();
+    let neighbours = found.neighbours.into_names();
     if !neighbours.is_empty() {
         let (references, objects) = (report.references, report.objects);
         let timed =

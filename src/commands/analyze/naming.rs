@@ -5,17 +5,17 @@ use crate::counting::multiplicity::Named;
 use crate::fault::Fault;
 use crate::locator::Base;
 use crate::locator::Locator;
-use crate::object;
+use crate::object::ObjectName;
 
 /// Reads locators; one for each thread.
 pub struct Namer<'a> {
     sources: SourceCache<'a>,
-    canonical: Vec<u8>,
+    name: ObjectName,
 }
 
 impl<'a> Namer<'a> {
     pub fn new(sources: &'a Sources) -> Namer<'a> {
-        Namer { sources: SourceCache::new(sources), canonical: Vec::new() }
+        Namer { sources: SourceCache::new(sources), name: ObjectName::default() }
     }
 
     /// What `text`, whose hash is `spelling`, means in a manifest whose relative paths start at
@@ -23,18 +23,18 @@ impl<'a> Namer<'a> {
     #[inline]
     pub fn read(&mut self, text: &str, spelling: u128, base: &Base) -> Result<Option<Named>, Fault> {
         let Some(locator) = Locator::parse(text)? else { return Ok(None) };
-        let path_end = base.resolve(&locator, &mut self.canonical)?;
+        self.name.resolve(&locator, base)?;
         Ok(Some(Named {
-            digest: object::digest(&self.canonical),
-            source: self.sources.number(object::prefix(&self.canonical[..path_end])),
+            id: self.name.id(),
+            source: self.sources.number(self.name.source()),
             size: locator.target.size(),
             spelling: spelling as u64,
             framed: locator.frame.is_some(),
         }))
     }
 
-    /// The canonical bytes of the object that was read last.
-    pub fn canonical(&self) -> &[u8] {
-        &self.canonical
+    /// The name of the object that was read last.
+    pub fn name(&self) -> &ObjectName {
+        &self.name
     }
 }

@@ -15,8 +15,7 @@ use crate::fault::Fault;
 use crate::fetch::{Spent, obtain};
 use crate::locator::url;
 use crate::monitor::{Monitor, Phase};
-use crate::object;
-use crate::object::Key;
+use crate::object::{Key, ObjectName};
 use crate::plan::{self, FileFetch};
 use crate::store::Source;
 
@@ -26,13 +25,13 @@ pub struct Read {
     pub spent: Spent,
 }
 
-/// Reads the objects of `sample`, distinct canonical bytes in any order, and hands over each
+/// Reads the objects of `sample`, distinct and in any order, and hands over each
 /// payload, from several threads. Remote objects fail.
 ///
 /// Fails when interrupted.
 pub fn read(
     source: &dyn Source,
-    sample: &[Box<[u8]>],
+    sample: &[ObjectName],
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
     deliver: &(dyn Fn(Key, Bytes) + Sync),
@@ -52,13 +51,13 @@ pub fn read(
     Ok(Read { failed: failures.count.into_inner(), spent })
 }
 
-/// Asks for the sizes of the objects of `sample`, distinct canonical bytes in any order; returns
+/// Asks for the sizes of the objects of `sample`, distinct and in any order; returns
 /// those that are known, in the order of `sample`. No payload is read. Remote objects fail.
 ///
 /// Fails when interrupted.
 pub fn sizes(
     source: &dyn Source,
-    sample: &[Box<[u8]>],
+    sample: &[ObjectName],
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
 ) -> anyhow::Result<Vec<u64>> {
@@ -83,7 +82,7 @@ pub fn sizes(
     pool.install(|| files.par_iter().with_max_len(1).try_for_each(ask))?;
     monitor.finish(Phase::Fetch);
     let told = told.into_inner();
-    Ok(sample.iter().filter_map(|canonical| told.get(&object::key(canonical)).copied()).collect())
+    Ok(sample.iter().filter_map(|name| told.get(&name.key()).copied()).collect())
 }
 
 /// Objects of a sample that cannot be read.
@@ -101,13 +100,13 @@ impl Failures<'_> {
 }
 
 /// Starts the phase; returns the files of the local objects, the others fail.
-fn start(sample: &[Box<[u8]>], failures: &Failures) -> Vec<FileFetch> {
+fn start(sample: &[ObjectName], failures: &Failures) -> Vec<FileFetch> {
     failures.monitor.start(Phase::Fetch, sample.len() as u64);
-    let (remotes, mut locals): (Vec<&[u8]>, Vec<&[u8]>) =
-        sample.iter().map(|canonical| &**canonical).partition(|canonical| object::is_remote(canonical));
-    remotes.into_iter().for_each(|canonical| failures.add(&url::refusal(object::readable(canonical))));
+    let (remotes, mut locals): (Vec<&ObjectName>, Vec<&ObjectName>) =
+        sample.iter().partition(|name| name.is_remote());
+    remotes.into_iter().for_each(|name| failures.add(&url::refusal(name)));
     locals.sort_unstable();
-    plan::plan(locals.into_iter().map(|canonical| (canonical, object::key(canonical))))
+    plan::plan(locals.into_iter().map(|name| (name, name.key())))
 }
 
 #[cfg(test)]
@@ -127,7 +126,7 @@ mod tests {
         };
         read(&Counting::new(), &sample, &pool(2), &Told::default(), &deliver).unwrap();
         let lengths = lengths.into_inner();
-        let answers: Vec<u64> = sample.iter().map(|canonical| lengths[&object::key(canonical)]).collect();
+        let answers: Vec<u64> = sample.iter().map(|name| lengths[&name.key()]).collect();
         for jobs in [1, 4] {
             let (source, told) = (Counting::new(), Told::default());
             assert_eq!(sizes(&source, &sample, &pool(jobs), &told).unwrap(), answers);

@@ -10,6 +10,7 @@ use crate::analysis::replay::{Reads, Schedule};
 use crate::counting::multiplicity::{Counted, Counter, Inserter, Named};
 use crate::counting::spellings::{Batch, Meaning, Passed};
 use crate::memory::MemoryBudget;
+use crate::object::ObjectId;
 
 /// The references of each object in each manifest.
 pub struct Placements(Counter);
@@ -80,8 +81,8 @@ impl Placer<'_> {
         passed.extend(batch.drain().filter_map(|(hash, row)| Some((read(row, hash)?.named, 1))));
         for (named, count) in &passed[before..] {
             let task = task as u32;
-            let digest = named.digest & !u128::from(u32::MAX) | u128::from(task);
-            self.0.add(&Named { digest, source: task, ..*named }, *count)?;
+            let id = ObjectId(named.id.0 & !u128::from(u32::MAX) | u128::from(task));
+            self.0.add(&Named { id, source: task, ..*named }, *count)?;
         }
         Ok((passed.len() - before) as u64)
     }
@@ -97,7 +98,13 @@ mod tests {
     use super::*;
 
     fn named(object: u64) -> Named {
-        Named { digest: u128::from(object) << 64 | 77, source: 9, size: Some(1), spelling: 0, framed: false }
+        Named {
+            id: ObjectId(u128::from(object) << 64 | 77),
+            source: 9,
+            size: Some(1),
+            spelling: 0,
+            framed: false,
+        }
     }
 
     /// The objects of each manifest, in a room of `memory` bytes.

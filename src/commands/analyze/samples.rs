@@ -14,7 +14,7 @@ use crate::locator::Locator;
 use crate::locator::SourcePath;
 use crate::locator::Target;
 use crate::monitor::{Monitor, Phase};
-use crate::object;
+use crate::object::ObjectName;
 use crate::store::local::Local;
 use crate::store::{Cost, Prepared, Request, Source};
 
@@ -22,14 +22,12 @@ pub fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/corpus").canonicalize().unwrap()
 }
 
-pub fn object(path: &str, target: &Target) -> Box<[u8]> {
-    let mut canonical = Vec::new();
-    object::canonical(path.as_bytes(), target, &mut canonical);
-    canonical.into()
+pub fn object(path: &str, target: &Target) -> ObjectName {
+    ObjectName::new(path.as_bytes(), target)
 }
 
 /// The objects that the image rows of the plain fixture manifest name.
-pub fn objects() -> Vec<Box<[u8]>> {
+pub fn objects() -> Vec<ObjectName> {
     let folder = corpus().join("jsonl");
     let base = Base::new(&folder).unwrap();
     let mut objects = BTreeSet::new();
@@ -40,9 +38,9 @@ pub fn objects() -> Vec<Box<[u8]>> {
         }
         let text = row["source_ref"].as_str().map_or_else(|| row["source_ref"].to_string(), str::to_owned);
         if let Ok(Some(locator)) = Locator::parse(&text) {
-            let mut canonical = Vec::new();
-            base.resolve(&locator, &mut canonical).unwrap();
-            objects.insert(canonical.into_boxed_slice());
+            let mut name = ObjectName::default();
+            name.resolve(&locator, &base).unwrap();
+            objects.insert(name);
         }
     }
     objects.into_iter().collect()

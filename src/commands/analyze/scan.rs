@@ -162,12 +162,12 @@ impl<'a> Counting<'a> {
             };
             // What a sample leaves out is not remembered either: it would take the memory that the
             // sample saves.
-            if self.options.sample.is_some_and(|share| !share.keeps(named.digest as u64)) {
+            if self.options.sample.is_some_and(|share| !share.keeps(named.id.random())) {
                 found.references_in(input, 1);
                 return None;
             }
-            found.offer(named.digest, namer.canonical());
-            let digest = named.short_digest();
+            found.offer(named.id, namer.name());
+            let digest = named.id.short();
             let again = sample.is_some_and(|sample| sample.keeps(digest));
             if again {
                 ordered.push((row as u32, digest));

@@ -20,9 +20,10 @@ use super::report::Timings;
 use crate::cache::Cache;
 use crate::commands::break_even::Costs;
 use crate::monitor::Monitor;
+use crate::object::ObjectName;
 use crate::store::Source;
 
-/// Reads the objects of `sample`, distinct canonical bytes, from their sources, puts each into a
+/// Reads the objects of `sample`, which are distinct, from their sources, puts each into a
 /// cache of its own below `cache_dir` and hits it. Nothing of that stays on the disk. `references`
 /// and `objects` are those of the whole corpus.
 ///
@@ -30,7 +31,7 @@ use crate::store::Source;
 /// cache pays. Fails when interrupted, or when there is no place for a cache.
 pub fn probe(
     source: &dyn Source,
-    sample: &[Box<[u8]>],
+    sample: &[ObjectName],
     cache_dir: &Path,
     references: u64,
     objects: u64,

@@ -12,20 +12,20 @@ use crate::analysis::objects::Objects;
 use crate::cache::ENTRY_OVERHEAD;
 use crate::counting::objects::Groups;
 use crate::monitor::Monitor;
-use crate::object::{self, Object};
+use crate::object::{Object, ObjectName};
 
 /// The objects that the cache takes.
 pub struct AdmittedObjects {
     pub summary: CacheAdmission,
-    /// The first 64 bits of the digest of each, ascending: of n admitted objects, one that is not is
+    /// [`crate::object::ObjectId::short`] of each, ascending: of n admitted objects, one that is not is
     /// taken for admitted with probability n / 2^64.
     digests: Vec<u64>,
 }
 
 impl AdmittedObjects {
-    /// Whether the cache takes the object with these canonical bytes.
-    pub fn contain(&self, canonical: &[u8]) -> bool {
-        self.digests.binary_search(&object::short_digest(canonical)).is_ok()
+    /// Whether the cache takes the object with this name.
+    pub fn contain(&self, name: &ObjectName) -> bool {
+        self.digests.binary_search(&name.id().short()).is_ok()
     }
 }
 
@@ -49,11 +49,11 @@ pub fn admit(
         monitor.check()?;
         let batch = batch?;
         let recurring: Vec<&Object> = batch.iter().filter(|object| object.count > 1).collect();
-        let sized = |object: &&Object| object.size().or_else(|| size(object));
+        let sized = |object: &&Object| object.name.size().or_else(|| size(object));
         let sizes: Vec<Option<u64>> =
             pool.install(|| recurring.par_iter().with_min_len(64).map(sized).collect());
         for (object, size) in recurring.into_iter().zip(sizes) {
-            objects.push(object::short_digest(&object.canonical), object.count, size);
+            objects.push(object.name.id().short(), object.count, size);
         }
     }
     assume_sizes(&mut objects, monitor);

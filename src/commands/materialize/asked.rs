@@ -10,9 +10,7 @@ use crate::locator::Base;
 use crate::locator::Locator;
 use crate::locator::url;
 use crate::manifest::rows::{Need, Rows, SAMPLE_ID, text_column};
-use crate::object;
-use crate::object::Key;
-use crate::object::Object;
+use crate::object::{Key, Object, ObjectName};
 use crate::shard::{Cut, Filled};
 
 /// Rows and what each of them waits for.
@@ -34,11 +32,10 @@ pub enum Waiting {
     Object(Key, Option<u32>),
 }
 
-/// Writes the canonical bytes of the object that `locator` means into `canonical`. Fails where this
-/// command cannot read it.
-pub fn resolve(locator: &Locator, base: &Base, canonical: &mut Vec<u8>) -> Result<(), Fault> {
-    base.resolve(locator, canonical)?;
-    if object::is_remote(canonical) { Err(url::refusal(&locator.path)) } else { Ok(()) }
+/// `name` becomes that of the object that `locator` means. Fails where this command cannot read it.
+pub fn resolve(locator: &Locator, base: &Base, name: &mut ObjectName) -> Result<(), Fault> {
+    name.resolve(locator, base)?;
+    if name.is_remote() { Err(url::refusal(&locator.path)) } else { Ok(()) }
 }
 
 impl Asked<'_> {
@@ -50,16 +47,16 @@ impl Asked<'_> {
         };
         let waiting = Vec::with_capacity(rows.len());
         let mut asked = Asked { rows, waiting, samples, objects: HashMap::new() };
-        let mut canonical = Vec::new();
+        let mut name = ObjectName::default();
         let Ok(()) = rows.needs(|_, need| {
-            let waiting = asked.waiting_for(need, base, &mut canonical);
+            let waiting = asked.waiting_for(need, base, &mut name);
             asked.waiting.push(waiting);
             Ok::<(), Infallible>(())
         });
         Ok(asked)
     }
 
-    fn waiting_for(&mut self, need: Need, base: &Base, canonical: &mut Vec<u8>) -> Waiting {
+    fn waiting_for(&mut self, need: Need, base: &Base, name: &mut ObjectName) -> Waiting {
         let failed = |what: String| Waiting::Done(Filled::Failed(what));
         let locator = match need {
             Need::Nothing | Need::Present => return Waiting::Done(Filled::Untouched),
@@ -67,11 +64,11 @@ impl Asked<'_> {
             Need::BadLocator(fault) => return failed(fault.to_string()),
             Need::Payload(locator) => locator,
         };
-        if let Err(fault) = resolve(&locator, base, canonical) {
+        if let Err(fault) = resolve(&locator, base, name) {
             return failed(fault.to_string());
         }
-        let key = object::key(canonical);
-        let object = || Object { canonical: canonical.as_slice().into(), count: 1, wanted: true };
+        let key = name.key();
+        let object = || Object { name: name.clone(), count: 1, wanted: true };
         self.objects.entry(key).or_insert_with(object);
         Waiting::Object(key, locator.frame)
     }
@@ -90,7 +87,7 @@ mod tests {
         let base = Base::new(Path::new("/")).unwrap();
         for path in ["foo://bar", "S3://b/k", "https://H/x.jpg#1"] {
             let locator = Locator { path: path.into(), target: Target::Whole, frame: None };
-            let fault = resolve(&locator, &base, &mut Vec::new()).unwrap_err();
+            let fault = resolve(&locator, &base, &mut ObjectName::default()).unwrap_err();
             let what = format!("{path}: this build reads local files only");
             assert_eq!(fault, Fault::new(Class::Unsupported, what));
         }

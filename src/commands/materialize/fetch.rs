@@ -17,11 +17,9 @@ use crate::cache::{self, Cache};
 use crate::counting::objects::Groups;
 use crate::fault::Fault;
 use crate::fetch::obtain;
-use crate::locator::Target;
+use crate::locator::{SourcePath, Target};
 use crate::monitor::{Monitor, Phase};
-use crate::object;
-use crate::object::Key;
-use crate::object::Object;
+use crate::object::{Key, Object};
 use crate::plan::{self, FileFetch};
 use crate::store::Source;
 
@@ -84,7 +82,7 @@ pub struct Stock<'a> {
 
 impl Stock<'_> {
     fn admits(&self, object: &Object) -> bool {
-        self.admission.is_none_or(|admission| admission.contain(&object.canonical))
+        self.admission.is_none_or(|admission| admission.contain(&object.name))
     }
 }
 
@@ -100,7 +98,7 @@ pub struct Batch {
 /// Plans one batch: asks the cache, if there is one, what it holds.
 pub fn plan_batch(objects: &[Object], stock: Stock, pool: &rayon::ThreadPool) -> Batch {
     let look_up = |object: &Object| {
-        let key = object::key(&object.canonical);
+        let key = object.name.key();
         (key, stock.root.and_then(|root| cache::held(root, &key)))
     };
     let looked_up: Vec<(Key, Option<u64>)> =
@@ -111,16 +109,16 @@ pub fn plan_batch(objects: &[Object], stock: Stock, pool: &rayon::ThreadPool) ->
         match held {
             _ if !object.wanted => {
                 planned.reused += 1;
-                planned.reused_bytes += held.or_else(|| object.size()).unwrap_or(0);
+                planned.reused_bytes += held.or_else(|| object.name.size()).unwrap_or(0);
             }
             Some(bytes) => {
                 planned.held += 1;
                 planned.held_bytes += bytes;
             }
-            None if stock.admits(object) => missing.push((&*object.canonical, key)),
+            None if stock.admits(object) => missing.push((&object.name, key)),
             None => {
                 planned.apart_references += object.count;
-                apart.push((&*object.canonical, key));
+                apart.push((&object.name, key));
             }
         }
     }
@@ -141,15 +139,15 @@ pub fn plan_all(
     let mut total = Planned::default();
     // A large file comes in several batches, or is read for both purposes, and counts once; one
     // without ranges comes in a single batch.
-    let mut ranged: HashSet<u64> = HashSet::new();
+    let mut ranged: HashSet<SourcePath> = HashSet::new();
     for objects in groups.batches(batch_bytes) {
         monitor.check()?;
         let batch = plan_batch(&objects?, stock, pool);
-        let mut others: HashSet<u64> = HashSet::new();
+        let mut others: HashSet<SourcePath> = HashSet::new();
         for file in batch.files.iter().chain(&batch.apart) {
             match file.targets.last() {
-                Some(Target::Range { .. }) => ranged.insert(object::short_hash(&file.path)),
-                _ => others.insert(object::short_hash(&file.path)),
+                Some(Target::Range { .. }) => ranged.insert(file.path.clone()),
+                _ => others.insert(file.path.clone()),
             };
         }
         total.files += others.difference(&ranged).count() as u64;

@@ -17,9 +17,7 @@ use crate::cache::flight::Flight;
 use crate::fault::{Class, Fault};
 use crate::locator::Target;
 use crate::monitor::Monitor;
-use crate::object;
-use crate::object::Key;
-use crate::object::Object;
+use crate::object::{Key, Object};
 use crate::plan;
 use crate::steps::tiff;
 
@@ -104,8 +102,8 @@ impl<'a> Loader<'a> {
         index: u32,
     ) -> anyhow::Result<Result<Bytes, Fault>> {
         let page = tiff::extract(payload, index).map_err(|fault| {
-            let (path, target) = object::decode(&object.canonical);
-            let what = match target {
+            let path = object.name.location();
+            let what = match object.name.target() {
                 Target::Whole => format!("{path}: {}", fault.what),
                 Target::Member(name) => format!("{path}: member {name}: {}", fault.what),
                 Target::Range { offset, size } => format!("{path}: {size} bytes at {offset}: {}", fault.what),
@@ -122,7 +120,7 @@ impl<'a> Loader<'a> {
 
     /// How long the payload will be, where locator or cache say it, in bytes.
     pub fn expected_bytes(&self, key: &Key, object: &Object) -> Option<u64> {
-        object.size().or_else(|| self.run.cache?.held(key))
+        object.name.size().or_else(|| self.run.cache?.held(key))
     }
 
     fn look_up(&self, key: &Key) -> Option<Bytes> {
@@ -176,8 +174,8 @@ impl<'a> Loader<'a> {
         found: &mut [Option<Bytes>],
         each: &(dyn Fn(Key, &Bytes) + Sync),
     ) -> anyhow::Result<()> {
-        places.sort_by(|&a, &b| objects[a].1.canonical.cmp(&objects[b].1.canonical));
-        let files = plan::plan(places.iter().map(|&at| (&*objects[at].1.canonical, objects[at].0)));
+        places.sort_by(|&a, &b| objects[a].1.name.cmp(&objects[b].1.name));
+        let files = plan::plan(places.iter().map(|&at| (&objects[at].1.name, objects[at].0)));
         let payloads: Mutex<HashMap<Key, Bytes>> = Mutex::default();
         self.run.obtain(&files, Until::Done, &|key, payload| {
             let Some(payload) = payload else { return };

@@ -32,7 +32,7 @@ use crate::cache::{self, Cache};
 use crate::commands::{Unreadable, manifests};
 use crate::locator::Target;
 use crate::monitor::{Monitor, Phase};
-use crate::object::{self, Object};
+use crate::object::Object;
 use crate::shard::ShardSpec;
 use crate::store::Source;
 use crate::store::local::Local;
@@ -170,9 +170,9 @@ impl Prepared {
 /// The bytes of an object whose locator does not say them: as the cache holds it, or as its file is
 /// long. Members of archives would take more than a look at their file.
 fn size(source: &dyn Source, object: &Object, options: &Options) -> Option<u64> {
-    let held = || cache::held(&options.cache_dir, &object::key(&object.canonical));
+    let held = || cache::held(&options.cache_dir, &object.name.key());
     let stat = || {
-        let (path, target) = object::decode(&object.canonical);
+        let (path, target) = (object.name.location(), object.name.target());
         let file = (target == Target::Whole).then(|| source.prepare(&path, &[target]))?;
         let mut bytes = None;
         file.requests.iter().for_each(|request| source.measure(request, &mut |_, size| bytes = size.ok()));

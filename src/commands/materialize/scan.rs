@@ -12,6 +12,7 @@ use crate::counting::objects::{Grouper, Groups, Inserter};
 use crate::fault::Fault;
 use crate::manifest::rows::{Need, Rows};
 use crate::monitor::Monitor;
+use crate::object::ObjectName;
 
 /// The references of a run, not yet counted.
 pub struct References {
@@ -99,7 +100,7 @@ impl Collector for Pass<'_> {
         for bad in &rows.bad {
             told(&format!("line {}", bad.line), &bad.fault)?;
         }
-        let mut canonical = Vec::new();
+        let mut name = ObjectName::default();
         rows.needs(|row, need| {
             let fault = match need {
                 Need::Nothing => return Ok(()),
@@ -112,10 +113,10 @@ impl Collector for Pass<'_> {
                     return Ok(());
                 }
                 Need::BadLocator(fault) => fault,
-                Need::Payload(locator) => match resolve(&locator, &input.manifest.base, &mut canonical) {
+                Need::Payload(locator) => match resolve(&locator, &input.manifest.base, &mut name) {
                     Ok(()) => {
                         tally.references += 1;
-                        return inserter.add(&canonical, wanted).context(CANNOT_GROUP);
+                        return inserter.add(&name, wanted).context(CANNOT_GROUP);
                     }
                     Err(fault) => fault,
                 },

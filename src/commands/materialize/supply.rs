@@ -70,7 +70,7 @@ impl<'a> Supply<'a> {
             let asked = Asked::by(&rows, &input.manifest.base, Cut::AfterAnyRow)?;
             for waiting in &asked.waiting {
                 if let Waiting::Object(key, _) = waiting
-                    && !admission.contain(&asked.objects[key].canonical)
+                    && !admission.contain(&asked.objects[key].name)
                 {
                     *references.entry(*key).or_default() += 1;
                 }
@@ -89,7 +89,7 @@ impl<'a> Supply<'a> {
             objects.iter().map(|(key, _)| apart.tier.get(key).map(Ok)).collect();
         let missing = (0..objects.len()).filter(|&at| payloads[at].is_none());
         let (admitted, left_out): (Vec<usize>, Vec<usize>) =
-            missing.partition(|&at| apart.admission.contain(&objects[at].1.canonical));
+            missing.partition(|&at| apart.admission.contain(&objects[at].1.name));
         let at = |places: &[usize]| -> Vec<(Key, Object)> {
             places.iter().map(|&place| objects[place].clone()).collect()
         };
@@ -114,9 +114,7 @@ impl<'a> Supply<'a> {
     /// Counts one reference to the object as done with.
     pub fn used(&mut self, key: &Key, object: &Object) -> Supplied {
         match &mut self.apart {
-            Some(apart) if !apart.admission.contain(&object.canonical) => {
-                Supplied::Apart(apart.tier.used(key))
-            }
+            Some(apart) if !apart.admission.contain(&object.name) => Supplied::Apart(apart.tier.used(key)),
             _ => Supplied::Cached,
         }
     }

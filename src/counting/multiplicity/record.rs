@@ -3,14 +3,16 @@
 //! A reference is an object with one reference. An object with none says that the object is
 //! written in one more way.
 
+use crate::object::ObjectId;
+
 /// Partitions of one count. With this many, 350 million objects are counted in tables of 20 MB.
 pub const PARTITIONS: usize = 512;
 
 /// A reference as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// Names the object; [`crate::object::digest`]. Of its 128 bits 96 are compared.
-    pub digest: u128,
+    /// Of its 128 bits 96 are compared.
+    pub id: ObjectId,
     /// Where the object comes from; the same for all references to it.
     pub source: u32,
     /// Bytes of the object, where the locator says it; the same for all references to it.
@@ -19,13 +21,6 @@ pub struct Named {
     pub spelling: u64,
     /// Whether the text wants one page of the object.
     pub framed: bool,
-}
-
-impl Named {
-    /// What a count keeps of the digest: its first 64 bits.
-    pub fn short_digest(&self) -> u64 {
-        (self.digest >> 64) as u64
-    }
 }
 
 /// An object as it was counted.
@@ -55,17 +50,17 @@ impl Packed {
     #[inline]
     pub fn of(named: &Named) -> Packed {
         Packed {
-            digest: named.short_digest(),
-            more_digest: named.digest as u32,
+            digest: named.id.short(),
+            more_digest: named.id.0 as u32,
             source: named.source,
             size: named.size.unwrap_or(NO_SIZE),
         }
     }
 
-    /// A reference to the object; of its digest only what is compared.
+    /// A reference to the object; of its id only what is compared.
     pub fn named(&self, spelling: u64, framed: bool) -> Named {
-        let digest = u128::from(self.digest) << 64 | u128::from(self.more_digest);
-        Named { digest, source: self.source, size: self.size(), spelling, framed }
+        let id = ObjectId(u128::from(self.digest) << 64 | u128::from(self.more_digest));
+        Named { id, source: self.source, size: self.size(), spelling, framed }
     }
 
     fn size(&self) -> Option<u64> {

@@ -41,7 +41,7 @@ fn an_object_that_spilled_many_times_is_still_one() {
     let (found, totals) = Model::found(counted(&many, 0, 2), 2);
     assert!(totals.spilled_bytes > 0);
     assert_eq!(found, Model::of(&many));
-    assert_eq!(found.objects[&((reference.named().digest >> 64) as u64)].2, 2_000);
+    assert_eq!(found.objects[&reference.named().id.short()].2, 2_000);
 }
 
 #[test]

@@ -8,8 +8,7 @@
 
 use hashbrown::HashTable;
 
-use crate::object;
-use crate::object::Object;
+use crate::object::{Object, ObjectName};
 
 const HEADER: usize = 12;
 const WANTED: u64 = 1 << 63;
@@ -55,7 +54,7 @@ pub fn count(raw: &[u8]) -> Counted {
     let mut references = 0;
     for view in views(raw) {
         references += view.count;
-        let hash = object::fingerprint(view.canonical);
+        let hash = xxhash_rust::xxh3::xxh3_64(view.canonical);
         let found = table.find(hash, |&at| {
             hashes[at as usize] == hash && objects[at as usize].canonical == view.canonical
         });
@@ -84,7 +83,7 @@ pub fn count(raw: &[u8]) -> Counted {
 /// The objects in `encoded`.
 pub fn decode(encoded: &[u8]) -> impl Iterator<Item = Object> + '_ {
     views(encoded).map(|View { canonical, count, wanted }| Object {
-        canonical: canonical.into(),
+        name: ObjectName::from_bytes(canonical).to_owned(),
         count,
         wanted,
     })

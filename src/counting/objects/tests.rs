@@ -8,7 +8,7 @@ use crate::locator::Locator;
 
 /// References to `objects` ranges of a few files, the n-th object named n % 7 + 1 times, from
 /// several threads.
-fn grouped(memory: u64, threads: usize) -> (Groups, BTreeMap<Vec<u8>, u64>) {
+fn grouped(memory: u64, threads: usize) -> (Groups, BTreeMap<ObjectName, u64>) {
     let base = Base::new(std::path::Path::new("/")).unwrap();
     let mut expected = BTreeMap::new();
     let mut references = Vec::new();
@@ -18,10 +18,10 @@ fn grouped(memory: u64, threads: usize) -> (Groups, BTreeMap<Vec<u8>, u64>) {
             n % 3,
             n * (1 << 20)
         );
-        let mut canonical = Vec::new();
-        base.resolve(&Locator::parse(&text).unwrap().unwrap(), &mut canonical).unwrap();
-        expected.insert(canonical.clone(), n % 7 + 1);
-        references.extend(std::iter::repeat_n(canonical, (n % 7 + 1) as usize));
+        let mut name = ObjectName::default();
+        name.resolve(&Locator::parse(&text).unwrap().unwrap(), &base).unwrap();
+        expected.insert(name.clone(), n % 7 + 1);
+        references.extend(std::iter::repeat_n(name, (n % 7 + 1) as usize));
     }
     let grouper = Grouper::new(memory);
     std::thread::scope(|scope| {
@@ -29,8 +29,8 @@ fn grouped(memory: u64, threads: usize) -> (Groups, BTreeMap<Vec<u8>, u64>) {
             let (grouper, references) = (&grouper, &references);
             scope.spawn(move || {
                 let mut inserter = grouper.inserter();
-                for canonical in references.iter().skip(thread).step_by(threads) {
-                    inserter.add(canonical, thread == 0).unwrap();
+                for name in references.iter().skip(thread).step_by(threads) {
+                    inserter.add(name, thread == 0).unwrap();
                 }
                 inserter.finish().unwrap();
             });
@@ -39,13 +39,13 @@ fn grouped(memory: u64, threads: usize) -> (Groups, BTreeMap<Vec<u8>, u64>) {
     (grouper.finish().unwrap(), expected)
 }
 
-fn counts(groups: &Groups, batch_bytes: u64) -> BTreeMap<Vec<u8>, u64> {
+fn counts(groups: &Groups, batch_bytes: u64) -> BTreeMap<ObjectName, u64> {
     let mut found = BTreeMap::new();
     for batch in groups.batches(batch_bytes) {
         let batch = batch.unwrap();
-        assert!(batch.is_sorted_by(|a, b| a.canonical < b.canonical));
+        assert!(batch.is_sorted_by(|a, b| a.name < b.name));
         for object in batch {
-            assert!(found.insert(object.canonical.into(), object.count).is_none(), "an object comes once");
+            assert!(found.insert(object.name, object.count).is_none(), "an object comes once");
         }
     }
     found
@@ -74,11 +74,7 @@ fn an_object_is_wanted_when_one_of_its_references_is() {
 
 #[test]
 fn neighbours_in_a_file_share_a_partition() {
-    let object = |offset: u64| {
-        let mut out = Vec::new();
-        object::canonical(b"/a.tar", &crate::locator::Target::Range { offset, size: 1 }, &mut out);
-        out
-    };
+    let object = |offset: u64| ObjectName::new(b"/a.tar", &crate::locator::Target::Range { offset, size: 1 });
     assert_eq!(place(&object(0)), place(&object(PLACE_BYTES - 1)));
     let distinct: std::collections::BTreeSet<_> = (0..100).map(|n| place(&object(n * PLACE_BYTES))).collect();
     assert!(distinct.len() > 50, "a huge file spreads over the partitions");

@@ -70,7 +70,7 @@ fn counted_again(
 fn texts_of_some_objects_are_read_again_until_they_are_no_more_of_them() {
     let references = references(5, 20_000);
     let expected = Model::of(&references);
-    let some = |named: &Named| named.digest.is_multiple_of(4);
+    let some = |named: &Named| named.id.0.is_multiple_of(4);
     let each = references.iter().filter(|reference| some(&reference.named())).count() as u64;
     let texts: BTreeSet<_> = references.iter().filter(|reference| !some(&reference.named())).collect();
     let once = texts.len() as u64;

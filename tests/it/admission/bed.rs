@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use onepull::commands::materialize::{CacheLimit, CachePolicy, Options, Report};
 use onepull::locator::SourcePath;
 use onepull::locator::Target;
-use onepull::object;
+use onepull::object::ObjectName;
 
 use crate::support::corpus::Corpus;
 use crate::support::manifests::Row;
@@ -51,10 +51,8 @@ impl Object {
         (!matches!(self.target, Target::Member(_))).then_some(self.size)
     }
 
-    pub fn canonical(&self) -> Vec<u8> {
-        let mut canonical = Vec::new();
-        object::canonical(self.path.as_os_str().as_bytes(), &self.target, &mut canonical);
-        canonical
+    pub fn name(&self) -> ObjectName {
+        ObjectName::new(self.path.as_os_str().as_bytes(), &self.target)
     }
 
     /// As a recording source names it.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use onepull::commands::materialize::{CacheLimit, CachePolicy, Format, Options};
 use onepull::locator::Target;
-use onepull::object;
 
 use super::bed::{Bed, Object};
 use crate::support::{files, shards};
@@ -74,7 +73,7 @@ fn entries(bed: &Bed, cache: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<_> = bed
         .taken()
         .map(|object| {
-            let key = object::key(&object.canonical()).to_string();
+            let key = object.name().key().to_string();
             let entry = cache.join("v1").join(&key[..2]).join(&key[2..4]).join(&key);
             assert_eq!(fs::metadata(&entry).unwrap().len(), object.size + 96);
             entry

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 
 use onepull::commands::size::{Options, ProbedSizes, Report};
 use onepull::locator::Target;
-use onepull::object;
+use onepull::object::{ObjectId, ObjectName};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::json;
@@ -26,7 +26,7 @@ struct Bed {
 
 #[derive(Clone)]
 struct Unknown {
-    digest: u128,
+    id: ObjectId,
     size: u64,
 }
 
@@ -37,9 +37,8 @@ impl Bed {
         let (mut unknown, mut locators) = (Vec::new(), Vec::new());
         let mut digest = |path: &str, target: &Target, size: usize| {
             let path = corpus.path("").canonicalize().unwrap().join(path);
-            let mut canonical = Vec::new();
-            object::canonical(path.to_str().unwrap().as_bytes(), target, &mut canonical);
-            unknown.push(Unknown { digest: object::digest(&canonical), size: size as u64 });
+            let name = ObjectName::new(path.to_str().unwrap().as_bytes(), target);
+            unknown.push(Unknown { id: name.id(), size: size as u64 });
         };
         for nth in 0..30 {
             let (name, payload) = (format!("{nth}.jpg"), vec![b'f'; 1 + random.below(3_000)]);
@@ -72,7 +71,7 @@ impl Bed {
     /// What `asked` objects come to: those of the lowest hashes.
     fn assert_mean(&self, asked: usize, found: ProbedSizes) {
         let mut unknown = self.unknown.clone();
-        unknown.sort_by_key(|of| of.digest as u64);
+        unknown.sort_by_key(|of| of.id.random());
         unknown.truncate(asked);
         let (n, all) = (unknown.len() as f64, self.unknown.len() as f64);
         let mean = unknown.iter().map(|of| of.size).sum::<u64>() as f64 / n;
