@@ -63,7 +63,7 @@ impl ObjectName {
     /// of no use then.
     pub fn resolve(&mut self, locator: &Locator, base: &Base) -> Result<(), Fault> {
         self.0.clear();
-        base.resolve(&locator.path, &mut self.0)?;
+        base.resolve(&locator.location, &mut self.0)?;
         self.end(&locator.target);
         Ok(())
     }
@@ -117,9 +117,7 @@ impl<B: AsRef<[u8]>> ObjectName<B> {
         let number = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().expect("8 bytes were written"));
         match self.split() {
             (_, WHOLE, _) => Target::Whole,
-            (_, MEMBER, name) => {
-                Target::Member(String::from_utf8(name.to_vec()).expect("it was text when written"))
-            }
+            (_, MEMBER, name) => Target::Member(name.into()),
             (_, _, range) => Target::Range { offset: number(&range[..8]), size: number(&range[8..]) },
         }
     }

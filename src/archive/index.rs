@@ -17,7 +17,7 @@ use super::forward::{Forward, Last, Skip};
 use super::layout::{Damage, Layout};
 use super::record::{self, Member};
 use crate::fault::{Class, Fault};
-use crate::locator::SourcePath;
+use crate::locator::{MemberName, SourcePath};
 
 /// How many links may lead to a member.
 const LONGEST_CHAIN: usize = 10;
@@ -134,7 +134,7 @@ impl Index {
     }
 
     /// The fault of a member of the archive at `path` that is not found, or leads nowhere.
-    pub fn missing(&self, path: &SourcePath, name: &str, missing: Missing) -> Fault {
+    pub fn missing(&self, path: &SourcePath, name: &MemberName, missing: Missing) -> Fault {
         let what = match missing {
             Missing::Name => format!("no member {name}"),
             Missing::Link(to) => format!("member {name} is a link to {to}, which is not in the archive"),

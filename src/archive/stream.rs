@@ -96,7 +96,7 @@ impl Streamed<'_> {
         for (target, wanted) in parts {
             let size = self.locate(&index, wanted).and_then(|number| match index.member(number) {
                 member if member.end > trusted => Err(self.untrusted(&index, number)),
-                member if member.store == Store::Unreadable => Err(unreadable(self.path, &member.shown())),
+                member if member.store == Store::Unreadable => Err(unreadable(self.path, member.shown())),
                 member => Ok(member.size),
             });
             deliver(*target, size);
@@ -164,7 +164,7 @@ impl Streamed<'_> {
     fn content(&self, member: &Member, content: &mut dyn Read) -> Result<Bytes, Fault> {
         let name = member.shown();
         if member.store == Store::Unreadable {
-            return Err(unreadable(self.path, &name));
+            return Err(unreadable(self.path, name));
         }
         if member.size > LARGEST {
             let what = format!(
@@ -220,7 +220,7 @@ impl Streamed<'_> {
 }
 
 /// The fault of a sparse member that cannot be expanded.
-pub fn unreadable(path: &SourcePath, member: &str) -> Fault {
+pub fn unreadable(path: &SourcePath, member: impl std::fmt::Display) -> Fault {
     let what = format!("{path}: member {member} is stored sparse in extended headers; store it whole");
     Fault::new(Class::Unsupported, what)
 }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::{Locator, Target};
+use super::{Claims, Locator, Target};
 
 /// Digits of numbers that cannot overflow, not even as a sum of two.
 const MAX_DIGITS: usize = 18;
@@ -47,7 +47,7 @@ pub fn parse(text: &str) -> Option<Locator<'_>> {
     let target = match (offset, size) {
         (Some(offset), Some(size)) => Target::Range { offset, size },
         (None, None) => match member.filter(|name| !name.is_empty()) {
-            Some(name) => Target::Member(name.to_owned()),
+            Some(name) => Target::Member(name.into()),
             None => Target::Whole,
         },
         _ => return None,
@@ -56,7 +56,7 @@ pub fn parse(text: &str) -> Option<Locator<'_>> {
         None => None,
         Some(index) => Some(u32::try_from(index).ok()?),
     };
-    Some(Locator { path: Cow::Borrowed(path), target, frame })
+    Some(Locator { location: Cow::Borrowed(path), target, frame, claims: Claims::default() })
 }
 
 /// The known keys.
@@ -215,7 +215,7 @@ mod tests {
 
     /// What the full parser alone says.
     fn full(text: &str) -> Option<Locator<'_>> {
-        super::super::parse_fully(text).ok().flatten()
+        super::super::full::parse(text).ok().flatten()
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl JsonlReader {
             return Ok(None);
         }
         let (table, payloads) = columns.finish()?;
-        Ok(Some(Rows { bad, ..Rows::new(table, payloads, Places::Lines(lines))? }))
+        Ok(Some(Rows::new(table, payloads, Places::Lines(lines), bad)?))
     }
 }
 

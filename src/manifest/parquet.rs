@@ -284,7 +284,7 @@ fn split(mut table: RecordBatch, presence: Presence, places: Places) -> anyhow::
             as_payloads(&table.remove_column(index))?
         }
     };
-    Rows::new(table, payloads, places)
+    Rows::new(table, payloads, places, Vec::new())
 }
 
 fn as_payloads(column: &ArrayRef) -> anyhow::Result<Payloads> {

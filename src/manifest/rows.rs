@@ -57,9 +57,8 @@ pub struct Rows {
     pub places: Places,
     /// Lines that are no rows, met among these rows.
     pub bad: Vec<BadRow>,
-    /// The columns that say what rows ask for.
     pub modality: StringViewArray,
-    pub source_ref: StringViewArray,
+    source_ref: StringViewArray,
 }
 
 /// Where rows stand in their manifest, for messages and for their order.
@@ -106,15 +105,32 @@ pub struct BadRow {
     pub fault: Fault,
 }
 
-/// What a row asks for, its locator as it is written and not looked at.
+/// A locator as its row has it, not read yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawLocator<'a>(&'a str);
+
+impl<'a> RawLocator<'a> {
+    /// Equal bytes mean equal locators, but not the other way round.
+    pub fn bytes(self) -> &'a [u8] {
+        self.0.as_bytes()
+    }
+
+    /// `None`: the row has no locator. Fails with [`Class::BadLocator`].
+    pub fn parse(self) -> Result<Option<Locator<'a>>, Fault> {
+        Locator::parse(self.0)
+    }
+}
+
+/// What a row asks for, its locator not read yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask<'a> {
     /// Not an image.
     Nothing,
     /// An image that has its payload.
     Present,
-    /// An image without payload, and the text that says where that is.
-    Payload(Option<&'a str>),
+    /// An image without payload that does not say where its payload is.
+    NoLocator,
+    Payload(RawLocator<'a>),
 }
 
 /// What a row asks for, its locator read.
@@ -142,10 +158,15 @@ impl Payloads {
 
 impl Rows {
     /// Fails when a column that says what rows ask for has a type that is no text.
-    pub fn new(table: RecordBatch, payloads: Payloads, places: Places) -> anyhow::Result<Rows> {
+    pub fn new(
+        table: RecordBatch,
+        payloads: Payloads,
+        places: Places,
+        bad: Vec<BadRow>,
+    ) -> anyhow::Result<Rows> {
         let view = |name| as_view(required(&table, name)?, name);
         let (modality, source_ref) = (view(MODALITY)?, view(SOURCE_REF)?);
-        Ok(Rows { table, payloads, places, bad: Vec::new(), modality, source_ref })
+        Ok(Rows { table, payloads, places, bad, modality, source_ref })
     }
 
     pub fn len(&self) -> usize {
@@ -156,14 +177,19 @@ impl Rows {
         self.len() == 0
     }
 
+    /// The locator of a row that has one.
+    pub fn locator(&self, row: usize) -> RawLocator<'_> {
+        RawLocator(self.source_ref.value(row))
+    }
+
     /// Calls `each` with every row and what it asks for, locators read. An error of `each` ends it.
     pub fn needs<E>(&self, mut each: impl FnMut(usize, Need) -> Result<(), E>) -> Result<(), E> {
         self.asks(|row, ask| {
             let need = match ask {
                 Ask::Nothing => Need::Nothing,
                 Ask::Present => Need::Present,
-                Ask::Payload(None) => Need::NoLocator,
-                Ask::Payload(Some(text)) => match Locator::parse(text) {
+                Ask::NoLocator => Need::NoLocator,
+                Ask::Payload(raw) => match raw.parse() {
                     Ok(Some(locator)) => Need::Payload(locator),
                     Ok(None) => Need::NoLocator,
                     Err(fault) => Need::BadLocator(fault),
@@ -173,7 +199,7 @@ impl Rows {
         })
     }
 
-    /// The same with locators as they are written.
+    /// The same with locators that are not read yet.
     pub fn asks<'a, E>(&'a self, mut each: impl FnMut(usize, Ask<'a>) -> Result<(), E>) -> Result<(), E> {
         let image = short_view("image");
         for (row, modality) in self.modality.views().iter().enumerate() {
@@ -181,8 +207,10 @@ impl Rows {
                 Ask::Nothing
             } else if self.payloads.has(row) {
                 Ask::Present
+            } else if self.source_ref.is_null(row) {
+                Ask::NoLocator
             } else {
-                Ask::Payload(self.source_ref.is_valid(row).then(|| self.source_ref.value(row)))
+                Ask::Payload(self.locator(row))
             };
             each(row, ask)?;
         }

@@ -13,8 +13,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::fault::Fault;
-use crate::locator::SourcePath;
-use crate::locator::Target;
+use crate::locator::{MemberName, SourcePath, Target};
 use local::FileInfo;
 
 /// Obtains payloads. Implemented by [`local::Local`] and by recorders in tests.
@@ -69,7 +68,7 @@ pub struct Part {
 /// One member wanted from a streamed archive.
 #[derive(Clone, Debug)]
 pub enum Wanted {
-    Name(String),
+    Name(MemberName),
     /// The one whose content has this place in the uncompressed stream: offset and size, bytes.
     Place(u64, u64),
 }

@@ -4,7 +4,7 @@ use super::sources::{SourceCache, Sources};
 use crate::counting::multiplicity::Named;
 use crate::fault::Fault;
 use crate::locator::Base;
-use crate::locator::Locator;
+use crate::manifest::rows::RawLocator;
 use crate::object::ObjectName;
 
 /// Reads locators; one for each thread.
@@ -18,11 +18,11 @@ impl<'a> Namer<'a> {
         Namer { sources: SourceCache::new(sources), name: ObjectName::default() }
     }
 
-    /// What `text`, whose hash is `spelling`, means in a manifest whose relative paths start at
+    /// What `raw`, whose hash is `spelling`, means in a manifest whose relative paths start at
     /// `base`. `None`: it is no locator.
     #[inline]
-    pub fn read(&mut self, text: &str, spelling: u128, base: &Base) -> Result<Option<Named>, Fault> {
-        let Some(locator) = Locator::parse(text)? else { return Ok(None) };
+    pub fn read(&mut self, raw: RawLocator, spelling: u128, base: &Base) -> Result<Option<Named>, Fault> {
+        let Some(locator) = raw.parse()? else { return Ok(None) };
         self.name.resolve(&locator, base)?;
         Ok(Some(Named {
             id: self.name.id(),

@@ -133,9 +133,9 @@ impl<'a> Counting<'a> {
             match ask {
                 Ask::Nothing => {}
                 Ask::Present => tally.already_present += 1,
-                Ask::Payload(None) => tally.no_locator += 1,
+                Ask::NoLocator => tally.no_locator += 1,
                 // The same text means another object where relative paths start elsewhere.
-                Ask::Payload(Some(text)) => batch.push(xxh3_128(text.as_bytes()) ^ base, row as u32),
+                Ask::Payload(raw) => batch.push(xxh3_128(raw.bytes()) ^ base, row as u32),
             }
             Ok::<(), Infallible>(())
         });
@@ -148,7 +148,7 @@ impl<'a> Counting<'a> {
         let base = &self.inputs[input].base;
         let read = |row: u32, hash: u128| {
             let row = row as usize;
-            let named = match namer.read(rows.source_ref.value(row), hash, base) {
+            let named = match namer.read(rows.locator(row), hash, base) {
                 Ok(Some(named)) => named,
                 Ok(None) => {
                     found.tally.no_locator += 1;

@@ -35,7 +35,7 @@ pub enum Waiting {
 /// `name` becomes that of the object that `locator` means. Fails where this command cannot read it.
 pub fn resolve(locator: &Locator, base: &Base, name: &mut ObjectName) -> Result<(), Fault> {
     name.resolve(locator, base)?;
-    if name.is_remote() { Err(url::refusal(&locator.path)) } else { Ok(()) }
+    if name.is_remote() { Err(url::refusal(&locator.location)) } else { Ok(()) }
 }
 
 impl Asked<'_> {
@@ -86,7 +86,7 @@ mod tests {
     fn remote_objects_are_refused_by_the_name_they_are_written_with() {
         let base = Base::new(Path::new("/")).unwrap();
         for path in ["foo://bar", "S3://b/k", "https://H/x.jpg#1"] {
-            let locator = Locator { path: path.into(), target: Target::Whole, frame: None };
+            let locator = Locator::new(path, Target::Whole);
             let fault = resolve(&locator, &base, &mut ObjectName::default()).unwrap_err();
             let what = format!("{path}: this build reads local files only");
             assert_eq!(fault, Fault::new(Class::Unsupported, what));

@@ -9,9 +9,8 @@ use crate::archive::record::Store;
 use crate::archive::sniff::{self, Content, Kind};
 use crate::archive::stream::unreadable;
 use crate::fault::{Class, Fault};
-use crate::locator::SourcePath;
-use crate::locator::Target;
 use crate::locator::allow::Allow;
+use crate::locator::{MemberName, SourcePath, Target};
 use crate::plan::coalesce::{Coalesce, coalesce};
 use crate::store::{Part, Prepared, Read, Request, Wanted};
 
@@ -61,7 +60,7 @@ enum Step<'a> {
     /// Offset and size in the file; nothing at all is `(0, 0)`.
     Bytes(u64, u64),
     /// A member of a tar, which lies where the headers say.
-    Lookup(&'a str),
+    Lookup(&'a MemberName),
     Stream(Wanted),
     Refuse(Fault),
 }
@@ -117,7 +116,7 @@ impl Plan {
         }
     }
 
-    fn look_up(&mut self, info: &FileInfo, file: &File, named: &[(usize, &str)]) {
+    fn look_up(&mut self, info: &FileInfo, file: &File, named: &[(usize, &MemberName)]) {
         let index = info.index(file);
         for &(target, name) in named {
             let member = match index.resolve(name.as_bytes()) {
@@ -129,7 +128,7 @@ impl Plan {
             };
             match member.store {
                 Store::Unreadable => self.faults.push((target, unreadable(&info.path, name))),
-                Store::Sparse => self.streamed.push((target, Wanted::Name(name.to_owned()))),
+                Store::Sparse => self.streamed.push((target, Wanted::Name(name.clone()))),
                 Store::Plain if member.size == 0 => self.empties.push(target),
                 Store::Plain if member.end > info.length => {
                     let what = format!("{}: it ends inside member {name}", info.path);

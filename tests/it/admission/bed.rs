@@ -89,7 +89,7 @@ impl Bed {
                         let range = Target::Range { offset: member.offset, size: member.size };
                         (member.by_range(), range)
                     }
-                    _ => (member.by_name(), Target::Member(member.name.clone())),
+                    _ => (member.by_name(), Target::Member(member.name.as_str().into())),
                 };
                 objects.push(Object {
                     path: corpus.path(archive),

@@ -49,7 +49,7 @@ impl Bed {
         let members: Vec<_> = (0..20).map(member).collect();
         for (of, (name, payload)) in corpus.tar("a.tar", &members).iter().zip(&members) {
             locators.push(of.by_name());
-            digest("a.tar", &Target::Member(name.clone()), payload.len());
+            digest("a.tar", &Target::Member(name.as_str().into()), payload.len());
         }
         let ranges: Vec<_> = (0..10).map(|nth| (format!("{nth}"), vec![b'r'; 700])).collect();
         locators.extend(corpus.tar("r.tar", &ranges).iter().map(|member| member.by_range()));

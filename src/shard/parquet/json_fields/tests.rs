@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::StringViewArray;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{ArrayRef, StringViewArray};
 use arrow_schema::DataType;
 
 use super::*;
@@ -12,12 +12,15 @@ use super::*;
 /// One row for each of these objects, from line 1 on; a blank one has no fields.
 fn rows(objects: &[&str]) -> Rows {
     let column: LargeStringArray = objects.iter().map(|text| Some(*text).filter(|t| !t.is_empty())).collect();
-    let table = RecordBatch::try_from_iter([(rows::JSON_FIELDS, Arc::new(column) as _)]).unwrap();
+    let null: ArrayRef = Arc::new(StringViewArray::new_null(objects.len()));
+    let columns = [
+        (rows::JSON_FIELDS, Arc::new(column) as _),
+        (rows::MODALITY, null.clone()),
+        (rows::SOURCE_REF, null),
+    ];
+    let table = RecordBatch::try_from_iter(columns).unwrap();
     let lines = (1..=objects.len() as u64).collect();
-    let (modality, source_ref) =
-        (StringViewArray::new_null(objects.len()), StringViewArray::new_null(objects.len()));
-    let (payloads, places) = (rows::Payloads::None, Places::Lines(lines));
-    Rows { table, payloads, places, bad: Vec::new(), modality, source_ref }
+    Rows::new(table, rows::Payloads::None, Places::Lines(lines), Vec::new()).unwrap()
 }
 
 fn infer(objects: &[&str]) -> anyhow::Result<JsonFields> {

@@ -24,7 +24,7 @@ pub fn whole() -> Target {
 }
 
 pub fn member(name: &str) -> Target {
-    Target::Member(name.to_owned())
+    Target::Member(name.into())
 }
 
 pub fn range(offset: u64, size: u64) -> Target {
