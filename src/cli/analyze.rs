@@ -41,7 +41,7 @@ Examples:
     onepull analyze manifests/ --content-sample 1000 --probe
 
   Keep the counts, so that sizes of caches can be compared at once afterwards:
-    onepull analyze manifests/ --save counts.onepull
+    onepull analyze manifests/ --save counts.parquet
 
   Numbers for a script, and a plot for the README:
     onepull analyze manifests/ --json --plot redundancy.svg > analysis.json";
@@ -123,8 +123,9 @@ pub struct Flags {
 
     /// Keep the counts in FILE, for `onepull size --from FILE`
     ///
-    /// About 11 bytes an object. The folder of FILE must exist. The file appears complete or not
-    /// at all, and replaces nothing but an earlier table of counts.
+    /// A Parquet file with the columns references, bytes and objects: how many objects have so many
+    /// references and so many bytes. The folder of FILE must exist. FILE appears complete or not at
+    /// all, and replaces nothing but counts that were saved before.
     #[arg(long, help_heading = "Counting", value_name = "FILE", conflicts_with = "sample")]
     save: Option<PathBuf>,
 

@@ -6,8 +6,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
-use onepull::commands::sealed::TELLING_BYTES;
-use onepull::commands::table;
+use onepull::commands::saved_counts;
 use onepull::publish::Draft;
 use rustix::termios::tcgetwinsize;
 use serde::{Deserialize, Serialize};
@@ -26,11 +25,11 @@ pub struct Kind {
 
 const REPORT: Kind = Kind { name: "report", telling_bytes: u64::MAX, is_ours: is_report, to_device: true };
 
-/// A table of multiplicities, of any version.
+/// Saved counts, of any version.
 pub const TABLE: Kind = Kind {
-    name: "table of counts",
-    telling_bytes: TELLING_BYTES,
-    is_ours: table::is_table,
+    name: "file of saved counts",
+    telling_bytes: u64::MAX,
+    is_ours: saved_counts::is_saved,
     to_device: false,
 };
 
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_replaces_nothing_but_a_table_or_an_empty_file() {
+    fn saved_counts_replace_nothing_but_saved_counts_or_an_empty_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("counts");
         let check = |file: &Path| check_path("--save", file, &TABLE);
@@ -198,7 +197,8 @@ mod tests {
         for (bytes, replaceable) in [
             (&b""[..], true),
             (b"onepull counts\0\x01 and more", true),
-            (b"onepull counts\0\x07 of another version", true),
+            (b"PAR1 rows onepull.references PAR1", true),
+            (b"PAR1 rows of a manifest PAR1", false),
             (b"onepull counts", false),
             (b"{\"references\": 1}", false),
         ] {

@@ -27,11 +27,11 @@ Examples:
     onepull size manifests/
 
   Count once, then compare sizes at once, as often as you like:
-    onepull analyze manifests/ --save counts.onepull
-    onepull size --from counts.onepull --budget 500GB,1TB,2TB
+    onepull analyze manifests/ --save counts.parquet
+    onepull size --from counts.parquet --budget 500GB,1TB,2TB
 
   The smallest cache that serves 40 % or 60 % of the references:
-    onepull size --from counts.onepull --target 40%,60%
+    onepull size --from counts.parquet --target 40%,60%
 
   How much time a cache saves, and how slow the source must be for it to pay:
     onepull size manifests/ --objective seconds --latency 80ms --bandwidth 50MB/s
@@ -66,6 +66,8 @@ pub struct Flags {
     manifests: Vec<PathBuf>,
 
     /// Take the counts from FILE, which `onepull analyze --save FILE` wrote, instead of manifests
+    ///
+    /// Any Parquet file with the columns references, bytes and objects will do.
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
 

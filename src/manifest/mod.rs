@@ -17,8 +17,7 @@ use anyhow::{Context, bail};
 use arrow_schema::SchemaRef;
 
 use crate::locator::Base;
-use catch_panic::catch_panic;
-pub use catch_panic::panic_is_caught;
+pub use catch_panic::{catch_panic, panic_is_caught};
 use discover::{Kind, ManifestFile};
 use rows::{Columns, Rows};
 

@@ -56,7 +56,7 @@ fn help_of_analyze_teaches_by_headings_and_examples() {
 fn help_of_size_teaches_by_headings_and_examples() {
     let mut assert = onepull().args(["size", "--help"]).assert().code(0).stderr("");
     let headings = ["Sizes:", "Objective:", "Plot:", "Errors:", "Machine and report:"];
-    let parts = ["Examples:", "Exit codes:", "[default: 50ms]", "--from counts.onepull", "Possible values:"];
+    let parts = ["Examples:", "Exit codes:", "[default: 50ms]", "--from counts.parquet", "Possible values:"];
     for part in headings.iter().chain(&parts) {
         assert = assert.stdout(contains(*part));
     }

@@ -12,7 +12,7 @@ use super::sources::SourceSums;
 use crate::analysis::Summary;
 use crate::analysis::objects::Objects;
 use crate::analysis::replay::Schedule;
-use crate::commands::table::{self, Row};
+use crate::commands::saved_counts::SavedCounts;
 use crate::counting::multiplicity::{Counted, PARTITIONS, Totals};
 use crate::counting::spellings::SHELVES;
 use crate::monitor::{Monitor, Phase};
@@ -29,7 +29,7 @@ pub struct Counts {
     pub unwritten: Option<anyhow::Error>,
 }
 
-/// Sums up all that was scanned. That the counts cannot be saved is no reason not to tell them.
+/// Sums up all that was scanned. Counts that cannot be saved are reported all the same.
 ///
 /// Fails when a temporary file cannot be written or read, and when interrupted.
 pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counts> {
@@ -43,17 +43,15 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
     };
     spellings.drain(jobs, &counter, done)?;
 
-    let (table, uncreated) = match options.save.as_deref().map(table::Writer::create).transpose() {
-        Ok(table) => (table, None),
-        Err(error) => (None, Some(error)),
-    };
-    // One for all threads, since there may be millions of sources.
+    // One of each for all threads, since there may be millions of sources and of sizes.
     let sums: Mutex<SourceSums> = Mutex::default();
-    let add = |summary: &mut Summary, partition, objects: Vec<Counted>| {
+    let saved: Option<Mutex<SavedCounts>> = options.save.is_some().then(Mutex::default);
+    let add = |summary: &mut Summary, _, objects: Vec<Counted>| {
         objects.iter().for_each(|object| summary.add(object.count, object.size));
         sums.lock().add_all(&objects);
-        if let Some(table) = &table {
-            table.add(partition, &rows(objects));
+        if let Some(saved) = &saved {
+            let mut saved = saved.lock();
+            objects.iter().for_each(|object| saved.add(object.count, object.size));
         }
         done()
     };
@@ -62,7 +60,8 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
         .context("cannot count the references")?;
     let mut sums = sums.into_inner();
     sums.name(sources);
-    let unwritten = uncreated.or(table.and_then(|table| table.finish().err()));
+    let saving = options.save.as_deref().zip(saved);
+    let unwritten = saving.and_then(|(file, saved)| saved.into_inner().write(file).err());
 
     let replay = |placements: placement::Placements| {
         let schedules = schedules(inputs.len(), &found, options);
@@ -71,14 +70,6 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
     let placed = placements.map(replay).transpose()?;
     monitor.finish(Phase::Group);
     Ok(Counts { summary, sources: sums, totals, found, placed, unwritten })
-}
-
-/// The objects of a partition as a table keeps them.
-fn rows(objects: Vec<Counted>) -> Vec<Row> {
-    let row = |object: Counted| Row { digest: object.digest, count: object.count, size: object.size };
-    let mut rows: Vec<Row> = objects.into_iter().map(row).collect();
-    rows.sort_unstable_by_key(|row| row.digest);
-    rows
 }
 
 /// All objects of what was scanned, for a sizing, and what else was found.

@@ -1,4 +1,4 @@
-//! Where the multiplicity table comes from: manifests that are counted now, or a saved table.
+//! Where the counts come from: manifests that are counted now, or a file of saved counts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,13 +10,13 @@ use super::report::{ProbedSizes, Seconds};
 use crate::analysis::objects::Objects;
 use crate::commands::Unreadable;
 use crate::commands::analyze::{self, Sequence};
-use crate::commands::table::{self, Row};
+use crate::commands::saved_counts;
 use crate::monitor::Monitor;
 
 /// The objects of a corpus, and what was met on the way to them.
 pub struct Table {
     pub objects: Objects,
-    /// In which order they are named; a table does not say that.
+    /// In which order they are named; saved counts do not say that.
     pub sequence: Option<Sequence>,
     pub probed: Option<ProbedSizes>,
     pub no_locator: u64,
@@ -25,7 +25,7 @@ pub struct Table {
     pub seconds: Seconds,
 }
 
-/// Fails when an input does not exist, a temporary file cannot be written, or a saved table is
+/// Fails when an input does not exist, a temporary file cannot be written, or saved counts are
 /// damaged.
 pub fn table(options: &Options, pool: &rayon::ThreadPool, monitor: &dyn Monitor) -> anyhow::Result<Table> {
     match &options.origin {
@@ -55,12 +55,7 @@ pub fn table(options: &Options, pool: &rayon::ThreadPool, monitor: &dyn Monitor)
 
 fn saved(file: &Path, pool: &rayon::ThreadPool) -> anyhow::Result<Table> {
     let start = Instant::now();
-    let add = |objects: &mut Objects, row: Row| objects.push(row.digest, row.count, row.size);
-    let join = |mut one: Objects, other| {
-        one.append(other);
-        one
-    };
-    let objects = pool.install(|| table::fold(file, Objects::default, add, join))?;
+    let objects = pool.install(|| saved_counts::read(file))?;
     let seconds = Seconds { read: start.elapsed().as_secs_f64(), ..Seconds::default() };
     let (errors, unreadable) = (BTreeMap::new(), Vec::new());
     Ok(Table { objects, sequence: None, probed: None, no_locator: 0, errors, unreadable, seconds })

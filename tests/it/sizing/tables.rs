@@ -9,6 +9,7 @@ use predicates::str::contains;
 use super::model::{corpus, objects};
 use super::{command, save};
 use crate::support::corpus::Corpus;
+use crate::support::random::Random;
 use crate::support::run::onepull;
 
 fn small() -> Corpus {
@@ -45,22 +46,19 @@ fn a_table_that_is_damaged_foreign_or_missing_is_named_and_the_way_to_one_told()
         let told = contains("counts: ").and(contains(what)).and(contains("`onepull analyze --save FILE`"));
         run.stderr(told.and(predicate::function(|text: &str| text.lines().count() == 1)));
     };
-    for at in [20, whole.len() / 2, whole.len() - 1] {
-        let mut damaged = whole.clone();
-        damaged[at] ^= 1;
-        fs::write(corpus.path("counts"), damaged).unwrap();
-        refused("damaged or cut off");
-        fs::write(corpus.path("counts"), &whole[..at]).unwrap();
-        refused("damaged or cut off");
+    for length in [20, whole.len() / 2, whole.len() - 1] {
+        fs::write(corpus.path("counts"), &whole[..length]).unwrap();
+        refused("not a whole Parquet file");
     }
-    let mut newer = whole.clone();
-    newer[15] += 1;
-    fs::write(corpus.path("counts"), newer).unwrap();
-    refused("another version of onepull");
+    fs::write(corpus.path("counts"), b"onepull counts\0\x02 and more").unwrap();
+    refused("written by an older onepull; save the counts again");
     for foreign in [&b""[..], b"{\"references\": 3}", &whole[..10]] {
         fs::write(corpus.path("counts"), foreign).unwrap();
-        refused("it is no table of multiplicities");
+        refused("not a whole Parquet file");
     }
+    corpus.parquet("rows.parquet", &super::model::rows(&mut Random::new(1), &objects(&[(9, 9)])));
+    fs::copy(corpus.path("in/rows.parquet"), corpus.path("counts")).unwrap();
+    refused("no column `references`");
     fs::remove_file(corpus.path("counts")).unwrap();
     refused("No such file");
     fs::write(corpus.path("counts"), whole).unwrap();
@@ -71,10 +69,7 @@ fn a_table_that_is_damaged_foreign_or_missing_is_named_and_the_way_to_one_told()
 fn save_replaces_an_earlier_table_and_nothing_else() {
     let corpus = small();
     let earlier = fs::read(corpus.path("counts")).unwrap();
-    corpus.jsonl(
-        "more.jsonl",
-        &super::model::rows(&mut crate::support::random::Random::new(1), &objects(&[(9, 9)])),
-    );
+    corpus.jsonl("more.jsonl", &super::model::rows(&mut Random::new(1), &objects(&[(9, 9)])));
     saving(&corpus, "counts").assert().code(0);
     assert_ne!(fs::read(corpus.path("counts")).unwrap(), earlier);
 
@@ -84,7 +79,7 @@ fn save_replaces_an_earlier_table_and_nothing_else() {
     };
     for content in ["notes", "{\"references\": 3, \"rows\": 5}"] {
         fs::write(corpus.path("notes"), content).unwrap();
-        refused("notes", "is no table");
+        refused("notes", "is no file of saved counts");
         assert_eq!(fs::read_to_string(corpus.path("notes")).unwrap(), content);
     }
     refused("in", "is a folder");

@@ -1,0 +1,394 @@
+//! Saved counts: what `analyze --save` writes and `size --from` reads.
+//!
+//! A Parquet file with one row for each pair of multiplicity and size:
+//!
+//! | column | type | |
+//! |---|---|---|
+//! | `references` | uint64 | references to each of the objects, at least 1 |
+//! | `bytes` | uint64 | the size of each; null where it is unknown |
+//! | `objects` | uint64 | how many objects have these two values |
+//!
+//! Rows are sorted by references, most first, and then by bytes. The totals are in the metadata of
+//! the file, so that rows that were lost or changed are noticed. A file without totals, which another
+//! tool wrote, is taken as it is.
+
+use std::cmp::Reverse;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow, ensure};
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, RecordBatch, UInt64Array};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, Schema};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use crate::analysis::objects::Objects;
+use crate::manifest::catch_panic;
+use crate::publish::Draft;
+
+const COLUMNS: [&str; 3] = ["references", "bytes", "objects"];
+
+/// The keys of the totals in the metadata: the sums of references, of objects, and of the bytes of
+/// the objects of known size.
+const TOTALS: [&str; 3] = ["onepull.references", "onepull.objects", "onepull.unique_bytes"];
+
+/// How the counts of earlier versions begin.
+const EARLIER: &[u8] = b"onepull counts\0";
+
+const AGAIN: &str = "save the counts again with `onepull analyze --save FILE`";
+
+/// Rows of a row group, which one thread reads.
+const ROW_GROUP: usize = 1 << 17;
+
+/// Objects that a file may name: they take 16 bytes each when it is read.
+const MOST: u64 = 1 << 36;
+
+/// Counts that are to be saved.
+#[derive(Default)]
+pub struct SavedCounts {
+    rows: HashTable<SavedRow>,
+}
+
+/// Some objects that have the same number of references and the same size.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct SavedRow {
+    references: u64,
+    bytes: Option<u64>,
+    objects: u64,
+}
+
+impl SavedRow {
+    fn hash(&self) -> u64 {
+        let bytes = self.bytes.map_or(0, |bytes| !bytes);
+        (self.references.rotate_left(40) ^ bytes).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26)
+    }
+}
+
+impl SavedCounts {
+    /// Adds one object.
+    pub fn add(&mut self, references: u64, bytes: Option<u64>) {
+        let new = SavedRow { references, bytes, objects: 1 };
+        let same = |row: &SavedRow| (row.references, row.bytes) == (references, bytes);
+        match self.rows.entry(new.hash(), same, SavedRow::hash) {
+            Entry::Occupied(mut row) => row.get_mut().objects += 1,
+            Entry::Vacant(place) => drop(place.insert(new)),
+        }
+    }
+
+    /// Writes `file`, whole or not at all, in place of whatever has its name.
+    pub fn write(self, file: &Path) -> anyhow::Result<()> {
+        let mut rows: Vec<SavedRow> = self.rows.into_iter().collect();
+        rows.sort_unstable_by_key(|row| (Reverse(row.references), row.bytes));
+        publish(&rows, file).with_context(|| format!("writing {}", file.display()))
+    }
+}
+
+/// Whether these are the bytes of saved counts, of any version. Any other Parquet file may be a
+/// corpus.
+pub fn is_saved(bytes: &[u8]) -> bool {
+    let key = TOTALS[0].as_bytes();
+    bytes.starts_with(EARLIER)
+        || bytes.starts_with(b"PAR1") && bytes.windows(key.len()).any(|window| window == key)
+}
+
+fn publish(rows: &[SavedRow], file: &Path) -> anyhow::Result<()> {
+    let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let mut draft = Draft::create(folder, ".onepull-counts-")?;
+    let field = |name: &&str| Field::new(*name, DataType::UInt64, *name == "bytes");
+    let schema = Arc::new(Schema::new(COLUMNS.iter().map(field).collect::<Vec<_>>()));
+    let bytes = ColumnPath::from("bytes");
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_max_row_group_row_count(Some(ROW_GROUP))
+        .set_column_dictionary_enabled(bytes.clone(), false)
+        .set_column_encoding(bytes, Encoding::DELTA_BINARY_PACKED)
+        .set_key_value_metadata(Some(totals(rows)))
+        .build();
+    let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+    let mut writer = ArrowWriter::try_new_with_options(draft.file(), schema.clone(), options)?;
+    for rows in rows.chunks(ROW_GROUP) {
+        let references = UInt64Array::from_iter_values(rows.iter().map(|row| row.references));
+        let bytes: UInt64Array = rows.iter().map(|row| row.bytes).collect();
+        let objects = UInt64Array::from_iter_values(rows.iter().map(|row| row.objects));
+        let columns = vec![Arc::new(references) as _, Arc::new(bytes) as _, Arc::new(objects) as _];
+        writer.write(&RecordBatch::try_new(schema.clone(), columns)?)?;
+    }
+    writer.close()?;
+    Ok(draft.commit(file)?)
+}
+
+fn totals(rows: &[SavedRow]) -> Vec<KeyValue> {
+    let sum = |of: fn(&SavedRow) -> u128| rows.iter().map(|row| of(row) * u128::from(row.objects)).sum();
+    let sums: [u128; 3] =
+        [sum(|row| row.references.into()), sum(|_| 1), sum(|row| row.bytes.unwrap_or(0).into())];
+    TOTALS.iter().zip(sums).map(|(key, sum)| KeyValue::new(key.to_string(), sum.to_string())).collect()
+}
+
+/// The objects that `file` counts, read by the threads of the current pool. It does not say which
+/// objects these are, so each gets a number of its own.
+///
+/// Fails, naming the file, when it cannot be read, is no Parquet file with these columns, or is not
+/// what was written.
+pub fn read(file: &Path) -> anyhow::Result<Objects> {
+    catch_panic(|| read_all(file)).with_context(|| file.display().to_string())
+}
+
+fn read_all(path: &Path) -> anyhow::Result<Objects> {
+    let mut file = File::open(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => anyhow!("{error}; `onepull analyze --save FILE` writes one"),
+        _ => error.into(),
+    })?;
+    let mut start = Vec::new();
+    file.by_ref().take(EARLIER.len() as u64).read_to_end(&mut start)?;
+    ensure!(start != EARLIER, "written by an older onepull; {AGAIN}");
+    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(|error| {
+        anyhow!("not a whole Parquet file ({error}); `onepull analyze --save FILE` writes one")
+    })?;
+    for name in COLUMNS {
+        ensure!(
+            metadata.schema().column_with_name(name).is_some(),
+            "no column `{name}`; `onepull analyze --save FILE` writes a file with the columns {}",
+            COLUMNS.join(", ")
+        );
+    }
+    let groups = 0..metadata.metadata().num_row_groups();
+    let group = |nth| catch_panic(|| read_row_group(path, &metadata, nth));
+    let objects = groups.into_par_iter().map(group).try_reduce(Objects::default, |mut objects, more| {
+        objects.append(more);
+        Ok(objects)
+    })?;
+    check_totals(&metadata, &objects)?;
+    Ok(objects)
+}
+
+fn read_row_group(path: &Path, metadata: &ArrowReaderMetadata, nth: usize) -> anyhow::Result<Objects> {
+    let columns = ProjectionMask::columns(metadata.parquet_schema(), COLUMNS);
+    // Opened again, since a copy of the first one would share its position among threads.
+    let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(File::open(path)?, metadata.clone())
+        .with_projection(columns)
+        .with_row_groups(vec![nth])
+        .build()?;
+    let (mut objects, mut number) = (Objects::default(), (nth as u64) << MOST.ilog2());
+    // Known before any of them takes memory: a damaged row may name billions.
+    let end =
+        number + stated(metadata, TOTALS[1]).and_then(|total| total.parse().ok()).unwrap_or(MOST).min(MOST);
+    for batch in batches {
+        let batch = batch?;
+        let [references, bytes, counts] = COLUMNS.map(|name| numbers(&batch, name));
+        let (references, bytes, counts) = (references?, bytes?, counts?);
+        for row in 0..batch.num_rows() {
+            let whole = references.is_valid(row) && references.value(row) > 0 && counts.is_valid(row);
+            ensure!(whole, "a row without references or without objects");
+            let count = counts.value(row);
+            ensure!(count <= end - number, "damaged or edited: its rows name too many objects; {AGAIN}");
+            let bytes = bytes.is_valid(row).then(|| bytes.value(row));
+            for number in number..number + count {
+                // An odd factor keeps numbers distinct and spreads them as hashes are.
+                let id = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                objects.push(id, references.value(row), bytes);
+            }
+            number += count;
+        }
+    }
+    Ok(objects)
+}
+
+/// A column as whole numbers, whatever type another tool gave it.
+fn numbers(batch: &RecordBatch, name: &str) -> anyhow::Result<UInt64Array> {
+    let column = batch.column_by_name(name).with_context(|| format!("no column `{name}`"))?;
+    let numbers = cast(column, &DataType::UInt64).with_context(|| format!("column `{name}`"))?;
+    // A value that does not fit becomes null.
+    ensure!(
+        numbers.null_count() == column.logical_null_count(),
+        "column `{name}` has a value that is not a whole number of at least 0"
+    );
+    Ok(numbers.as_primitive::<UInt64Type>().clone())
+}
+
+fn check_totals(metadata: &ArrowReaderMetadata, objects: &Objects) -> anyhow::Result<()> {
+    let found = objects.totals();
+    let sums: [u128; 3] = [found.references.into(), found.objects.into(), found.unique_bytes];
+    for (key, sum) in TOTALS.iter().zip(sums) {
+        if let Some(total) = stated(metadata, key) {
+            ensure!(
+                total == sum.to_string(),
+                "damaged or edited: {key} is {total}, its rows have {sum}; {AGAIN}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A total of the metadata, if it is there.
+fn stated<'m>(metadata: &'m ArrowReaderMetadata, key: &str) -> Option<&'m str> {
+    let pairs = metadata.metadata().file_metadata().key_value_metadata()?;
+    pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use arrow_array::{Float64Array, Int32Array, Int64Array};
+
+    use super::*;
+
+    const ROWS: [(u64, Option<u64>); 6] =
+        [(1, None), (127, Some(0)), (128, Some(127)), (1, Some(5)), (1, Some(5)), (1 << 40, Some(1 << 50))];
+
+    fn write(file: &Path) {
+        let mut counts = SavedCounts::default();
+        ROWS.iter().for_each(|&(references, bytes)| counts.add(references, bytes));
+        counts.write(file).unwrap();
+    }
+
+    fn sorted(file: &Path) -> anyhow::Result<Vec<(u64, Option<u64>)>> {
+        let mut rows: Vec<_> = read(file)?.iter().map(|object| (object.k, object.size)).collect();
+        rows.sort_unstable();
+        Ok(rows)
+    }
+
+    fn expected() -> Vec<(u64, Option<u64>)> {
+        let mut rows = ROWS.to_vec();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// Writes columns as another tool does, with these totals.
+    fn foreign(file: &Path, columns: Vec<(&str, Arc<dyn Array>)>, totals: Option<Vec<KeyValue>>) {
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let properties = WriterProperties::builder().set_key_value_metadata(totals).build();
+        let mut writer =
+            ArrowWriter::try_new(File::create(file).unwrap(), batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+    }
+
+    #[test]
+    fn counts_are_read_as_they_were_saved_and_every_object_has_its_own_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("counts.parquet");
+        fs::write(&file, "what was there").unwrap();
+        write(&file);
+        assert_eq!(sorted(&file).unwrap(), expected());
+        let ids: std::collections::HashSet<u64> =
+            read(&file).unwrap().iter().map(|object| object.digest).collect();
+        assert_eq!(ids.len(), ROWS.len());
+        let empty = folder.path().join("empty.parquet");
+        SavedCounts::default().write(&empty).unwrap();
+        assert_eq!(sorted(&empty).unwrap(), []);
+    }
+
+    #[test]
+    fn counts_of_many_row_groups_are_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("counts.parquet");
+        let mut counts = SavedCounts::default();
+        let rows = 2 * ROW_GROUP as u64 + 3;
+        (0..rows).for_each(|n| counts.add(1 + n % 3, Some(n)));
+        counts.write(&file).unwrap();
+        let totals = read(&file).unwrap().totals();
+        assert_eq!(
+            (totals.objects, totals.unique_bytes),
+            (rows, u128::from(rows) * u128::from(rows - 1) / 2)
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_or_damaged_is_refused_or_still_says_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("counts.parquet");
+        write(&file);
+        let bytes = fs::read(&file).unwrap();
+        for length in 0..bytes.len() {
+            fs::write(&file, &bytes[..length]).unwrap();
+            assert!(read(&file).is_err(), "{length} bytes of {}", bytes.len());
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            fs::write(&file, &damaged).unwrap();
+            if let Ok(rows) = sorted(&file) {
+                assert_eq!(rows, expected(), "byte {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn files_of_other_tools_are_read_whatever_the_types_of_their_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("counts.parquet");
+        let columns = |bytes: Vec<Option<f64>>| -> Vec<(&str, Arc<dyn Array>)> {
+            vec![
+                ("note", Arc::new(Int32Array::from(vec![7, 7]))),
+                ("objects", Arc::new(Int32Array::from(vec![2, 1]))),
+                ("references", Arc::new(Int64Array::from(vec![3, 9]))),
+                ("bytes", Arc::new(Float64Array::from(bytes))),
+            ]
+        };
+        foreign(&file, columns(vec![Some(1e12), None]), None);
+        let large = 1_000_000_000_000;
+        assert_eq!(sorted(&file).unwrap(), [(3, Some(large)), (3, Some(large)), (9, None)]);
+        foreign(&file, columns(vec![Some(-1.0), None]), None);
+        let error = format!("{:#}", sorted(&file).unwrap_err());
+        assert!(error.contains("counts.parquet: column `bytes` has a value"), "{error}");
+        let totals = vec![KeyValue::new(TOTALS[1].to_owned(), "4".to_owned())];
+        foreign(&file, columns(vec![Some(5.0), None]), Some(totals));
+        let error = format!("{:#}", sorted(&file).unwrap_err());
+        assert!(
+            error.contains("damaged or edited") && error.contains("onepull.objects is 4, its rows have 3"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_is_no_saved_count_is_refused_with_the_way_to_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("counts");
+        let refused = |what: &str| {
+            let error = format!("{:#}", sorted(&file).unwrap_err());
+            let whole = error.contains("counts: ") && error.contains("`onepull analyze --save FILE`");
+            assert!(whole && error.contains(what), "{error}");
+        };
+        refused("No such file");
+        fs::write(&file, b"onepull counts\0\x02 and more").unwrap();
+        refused("written by an older onepull");
+        for foreign in [&b""[..], b"{\"references\": 3}", b"PAR1"] {
+            fs::write(&file, foreign).unwrap();
+            refused("not a whole Parquet file");
+        }
+        foreign(&file, vec![("references", Arc::new(Int64Array::from(vec![3])))], None);
+        refused("no column `bytes`");
+    }
+
+    #[test]
+    fn a_row_without_references_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("counts.parquet");
+        for (references, objects) in [(Some(0), Some(1)), (None, Some(1)), (Some(1), None)] {
+            let number = |value| Arc::new(Int64Array::from(vec![value])) as Arc<dyn Array>;
+            let columns = vec![
+                ("references", number(references)),
+                ("bytes", number(Some(1))),
+                ("objects", number(objects)),
+            ];
+            foreign(&file, columns, None);
+            assert!(read(&file).is_err());
+        }
+    }
+}
