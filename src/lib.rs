@@ -15,7 +15,7 @@
 //! `analyze` stops after the counts: how often objects recur, what a cache could make of that, and
 //! what is lost when several workers share one. It reads payloads only where it is asked to compare
 //! or to time some. `size` goes on from the same counts, or from those that `analyze` saved: what a
-//! cache of each size reaches, and which objects it is to keep, as a list that `materialize` obeys.
+//! cache of each size reaches. `materialize` makes the same choice for a cache of limited size.
 //!
 //! # Words
 //!
@@ -40,7 +40,8 @@
 //! | [`fetch`] | drives a plan over a store |
 //! | [`store`] | bytes at a location |
 //! | [`archive`] | members of tars, plain and compressed |
-//! | [`cache`] | payloads kept on disk by key, verified, and a memory tier before it |
+//! | `payloads` | the one place where a want is met: memory, cache, single flight, source, steps |
+//! | [`cache`] | payloads kept on disk by key, verified |
 //! | [`steps`] | payload in, payload out: one page of a multi-page TIFF |
 //! | [`memory`] | one budget of bytes, shared by several owners |
 //! | [`publish`] | temporary file, then rename: the one place that does it |
@@ -79,6 +80,7 @@ pub mod manifest;
 pub mod memory;
 pub mod monitor;
 pub mod object;
+mod payloads;
 pub mod plan;
 pub mod publish;
 pub mod shard;

@@ -1,5 +1,6 @@
 //! A byte budget shared by several owners.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A bound on memory that is shared. It is kept by those who hold: [`MemoryBudget::take`] says when it is
@@ -33,8 +34,27 @@ impl MemoryBudget {
         if taken > self.budget { Bound::Exceeded } else { Bound::Kept }
     }
 
+    /// Takes `bytes` if that does not exceed the bound.
+    pub fn reserve(self: &Arc<MemoryBudget>, bytes: usize) -> Option<Reservation> {
+        let more = |taken: usize| taken.checked_add(bytes).filter(|taken| *taken <= self.budget);
+        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
+        Some(Reservation { budget: Arc::clone(self), bytes })
+    }
+
     /// Counts `bytes` less.
     pub fn give_back(&self, bytes: usize) {
         self.taken.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Bytes of a budget, given back when this is dropped.
+pub struct Reservation {
+    budget: Arc<MemoryBudget>,
+    bytes: usize,
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.budget.give_back(self.bytes);
     }
 }

@@ -6,7 +6,6 @@
 
 pub mod flight;
 mod layout;
-pub mod memory;
 mod scratch;
 
 use std::fs::{self, File};

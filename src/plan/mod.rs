@@ -1,17 +1,77 @@
 //! What to fetch, in which order, in how many requests. Pure: no I/O, no clock.
 //!
-//! A plan is made of the objects that no cache holds, by source file and in file order. How a
-//! file's targets become requests in the end is the source's business, since members of an
-//! archive have places only there; the plan says how many there are at most.
+//! A [`Plan`] is made once, from the counted objects and what the cache holds of them. It marks each
+//! object with what is to be done for it, so that nobody asks the cache again. How the targets of a
+//! file become requests in the end is for the store to say, since members of an archive have places
+//! only there; the plan says how many there are at most.
 
 pub mod coalesce;
 
+use std::collections::HashSet;
 use std::ops::AddAssign;
+use std::os::unix::ffi::OsStrExt;
 
-use crate::locator::SourcePath;
-use crate::locator::Target;
-use crate::object::{Key, ObjectName};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::locator::{SourcePath, Target};
+use crate::object::{Key, Object, ObjectName};
 use coalesce::coalesce;
+
+/// What to do for all objects of a run.
+#[derive(Default)]
+pub struct Plan {
+    pub totals: PlanTotals,
+    /// In the order in which the objects were given.
+    pub batches: Vec<Marks>,
+    /// Files of which ranges are read: a large one comes in several batches, and counts once.
+    ranged: HashSet<u64>,
+}
+
+/// What to do for an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing: only finished shards need it.
+    Reused,
+    /// Nothing: the cache holds it.
+    Held,
+    /// It goes into the cache.
+    Fetch,
+    /// It is read for each shard that needs it, since the cache does not take it.
+    Apart,
+}
+
+/// The marks of a batch of objects, in their order; two bits each.
+#[derive(Default)]
+pub struct Marks(Vec<u8>);
+
+/// Sums over a plan.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlanTotals {
+    /// Objects that only finished shards need, and their bytes as far as locators or cache tell.
+    pub reused: u64,
+    pub reused_bytes: u64,
+    pub held: u64,
+    pub held_bytes: u64,
+    /// What goes into the cache.
+    pub fetch: FetchSize,
+    /// What the cache neither holds nor takes, if each object were read once; and the references to
+    /// it.
+    pub apart: FetchSize,
+    pub apart_references: u64,
+    /// Source files that something is fetched from.
+    pub files: u64,
+}
+
+/// How much is fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FetchSize {
+    pub objects: u64,
+    /// Objects whose size the locator tells, and the sum of these sizes in bytes.
+    pub sized: u64,
+    pub sized_bytes: u64,
+    /// Read calls at most.
+    pub requests: u64,
+}
 
 /// What to obtain from one source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,19 +82,89 @@ pub struct FileFetch {
     pub keys: Vec<Key>,
 }
 
-/// The size of a plan, or of several together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size {
-    pub objects: u64,
-    /// Objects whose size the locator tells, and the sum of these sizes in bytes.
-    pub sized: u64,
-    pub sized_bytes: u64,
-    /// Read calls at most.
-    pub requests: u64,
+/// The objects that a limited cache takes.
+pub struct AdmittedObjects {
+    /// [`crate::object::ObjectId::short`] of each, ascending: with n admitted objects, another one is
+    /// taken for admitted with probability n / 2^64.
+    ids: Vec<u64>,
 }
 
-impl AddAssign for Size {
-    fn add_assign(&mut self, other: Size) {
+impl Plan {
+    /// Adds a batch of objects, distinct and sorted. `held`: the bytes of each that the cache holds.
+    /// `admitted`: what the cache takes; `None`: all.
+    pub fn add(&mut self, objects: &[Object], held: &[Option<u64>], admitted: Option<&AdmittedObjects>) {
+        let totals = &mut self.totals;
+        let mut marks = Marks::default();
+        for (at, (object, held)) in objects.iter().zip(held).enumerate() {
+            let mark = match held {
+                _ if !object.wanted => {
+                    totals.reused += 1;
+                    totals.reused_bytes += held.or_else(|| object.name.size()).unwrap_or(0);
+                    Mark::Reused
+                }
+                Some(bytes) => {
+                    totals.held += 1;
+                    totals.held_bytes += bytes;
+                    Mark::Held
+                }
+                None if admitted.is_none_or(|admitted| admitted.contain(&object.name)) => Mark::Fetch,
+                None => {
+                    totals.apart_references += object.count;
+                    Mark::Apart
+                }
+            };
+            marks.push(at, mark);
+        }
+        // The same file may be read for both purposes.
+        let mut others: HashSet<u64> = HashSet::new();
+        for (mark, size) in [(Mark::Fetch, &mut totals.fetch), (Mark::Apart, &mut totals.apart)] {
+            for file in files(marks.names(objects, mark).map(|name| (name, Key([0; 32])))) {
+                *size += file.size();
+                let hash = xxh3_64(file.path.as_path().as_os_str().as_bytes());
+                match file.targets.last() {
+                    Some(Target::Range { .. }) => self.ranged.insert(hash),
+                    _ => others.insert(hash),
+                };
+            }
+        }
+        totals.files += others.difference(&self.ranged).count() as u64;
+        self.batches.push(marks);
+    }
+
+    /// Ends the plan.
+    pub fn finish(mut self) -> Plan {
+        self.totals.files += self.ranged.len() as u64;
+        self.ranged = HashSet::new();
+        self
+    }
+}
+
+impl Marks {
+    fn push(&mut self, at: usize, mark: Mark) {
+        if at.is_multiple_of(4) {
+            self.0.push(0);
+        }
+        *self.0.last_mut().expect("pushed with the first of four") |= (mark as u8) << (at % 4 * 2);
+    }
+
+    fn get(&self, at: usize) -> Mark {
+        match self.0[at / 4] >> (at % 4 * 2) & 3 {
+            0 => Mark::Reused,
+            1 => Mark::Held,
+            2 => Mark::Fetch,
+            _ => Mark::Apart,
+        }
+    }
+
+    /// The names of those of `objects`, the batch of these marks, that have this mark.
+    pub fn names<'o>(&self, objects: &'o [Object], mark: Mark) -> impl Iterator<Item = &'o ObjectName> {
+        let marked = objects.iter().enumerate().filter(move |(at, _)| self.get(*at) == mark);
+        marked.map(|(_, object)| &object.name)
+    }
+}
+
+impl AddAssign for FetchSize {
+    fn add_assign(&mut self, other: FetchSize) {
         self.objects += other.objects;
         self.sized += other.sized;
         self.sized_bytes += other.sized_bytes;
@@ -42,8 +172,8 @@ impl AddAssign for Size {
     }
 }
 
-/// Plans the fetch of `objects`, distinct and in the order of their names.
-pub fn plan<'a>(objects: impl IntoIterator<Item = (&'a ObjectName, Key)>) -> Vec<FileFetch> {
+/// The files to read for `objects`, distinct and in the order of their names.
+pub fn files<'a>(objects: impl IntoIterator<Item = (&'a ObjectName, Key)>) -> Vec<FileFetch> {
     let mut files: Vec<FileFetch> = Vec::new();
     let mut previous: &[u8] = &[];
     for (name, key) in objects {
@@ -59,20 +189,35 @@ pub fn plan<'a>(objects: impl IntoIterator<Item = (&'a ObjectName, Key)>) -> Vec
     files
 }
 
-/// How large the fetch of one file is.
-pub fn size(file: &FileFetch) -> Size {
-    let mut ranges = Vec::new();
-    for target in &file.targets {
-        if let Target::Range { offset, size } = target {
-            ranges.push((*offset, offset + size));
+impl FileFetch {
+    /// How large the fetch is.
+    fn size(&self) -> FetchSize {
+        let mut ranges = Vec::new();
+        for target in &self.targets {
+            if let Target::Range { offset, size } = target {
+                ranges.push((*offset, offset + size));
+            }
+        }
+        let other = self.targets.len() - ranges.len();
+        FetchSize {
+            objects: self.targets.len() as u64,
+            sized: ranges.len() as u64,
+            sized_bytes: ranges.iter().map(|(start, end)| end - start).sum(),
+            requests: (coalesce(&ranges, coalesce::LOCAL).len() + other) as u64,
         }
     }
-    let other = file.targets.len() - ranges.len();
-    Size {
-        objects: file.targets.len() as u64,
-        sized: ranges.len() as u64,
-        sized_bytes: ranges.iter().map(|(start, end)| end - start).sum(),
-        requests: (coalesce(&ranges, coalesce::LOCAL).len() + other) as u64,
+}
+
+impl AdmittedObjects {
+    /// `ids`: [`crate::object::ObjectId::short`] of each, in any order.
+    pub fn new(mut ids: Vec<u64>) -> AdmittedObjects {
+        ids.sort_unstable();
+        AdmittedObjects { ids }
+    }
+
+    /// Whether the cache takes the object with this name.
+    pub fn contain(&self, name: &ObjectName) -> bool {
+        self.ids.binary_search(&name.id().short()).is_ok()
     }
 }
 
@@ -80,7 +225,7 @@ pub fn size(file: &FileFetch) -> Size {
 mod tests {
     use super::*;
 
-    fn object(path: &str, target: &Target) -> ObjectName {
+    fn name(path: &str, target: &Target) -> ObjectName {
         ObjectName::new(path.as_bytes(), target)
     }
 
@@ -88,17 +233,40 @@ mod tests {
     fn objects_come_by_file_in_file_order_and_adjacent_ranges_share_requests() {
         let range = |offset| Target::Range { offset, size: 1000 };
         let mut objects = [
-            object("/b.tar", &range(1 << 30)),
-            object("/b.tar", &range(512)),
-            object("/a.png", &Target::Whole),
-            object("/b.tar", &range(2048)),
-            object("/b.tar", &Target::Member("x".into())),
+            name("/b.tar", &range(1 << 30)),
+            name("/b.tar", &range(512)),
+            name("/a.png", &Target::Whole),
+            name("/b.tar", &range(2048)),
+            name("/b.tar", &Target::Member("x".into())),
         ];
         objects.sort();
-        let files = plan(objects.iter().map(|name| (name, name.key())));
+        let files = files(objects.iter().map(|o| (o, o.key())));
         assert_eq!(files.iter().map(|f| f.path.to_string()).collect::<Vec<_>>(), ["/a.png", "/b.tar"]);
         assert_eq!(files[1].targets[1..], [range(512), range(2048), range(1 << 30)]);
-        let whole = size(&files[1]);
+        let whole = files[1].size();
         assert_eq!((whole.objects, whole.sized, whole.sized_bytes, whole.requests), (4, 3, 3000, 3));
+    }
+
+    #[test]
+    fn each_object_has_one_mark_and_is_in_one_sum() {
+        let object = |n: u64, wanted: bool| Object {
+            name: name("/a.tar", &Target::Range { offset: n << 20, size: 10 }),
+            count: n,
+            wanted,
+        };
+        let objects: Vec<Object> = (1..=6).map(|n| object(n, n != 2)).collect();
+        let ids = [1, 3, 4].map(|at: usize| objects[at].name.id().short());
+        let admitted = AdmittedObjects::new(ids.to_vec());
+        let held = [Some(7), Some(8), None, None, None, None];
+        let mut plan = Plan::default();
+        plan.add(&objects, &held, Some(&admitted));
+        plan.add(&objects[..1], &held[2..3], None);
+        let Plan { totals, batches, .. } = plan.finish();
+        let marks: Vec<Mark> = (0..6).map(|at| batches[0].get(at)).collect();
+        use Mark::*;
+        assert_eq!(marks, [Held, Reused, Apart, Fetch, Fetch, Apart]);
+        assert_eq!((totals.held, totals.held_bytes, totals.reused, totals.reused_bytes), (1, 7, 1, 8));
+        assert_eq!((totals.fetch.objects, totals.fetch.requests, totals.fetch.sized_bytes), (3, 3, 30));
+        assert_eq!((totals.apart.objects, totals.apart_references, totals.files), (2, 9, 1));
     }
 }

@@ -35,10 +35,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cache", &["object", "publish"]),
     ("fetch", &["fault", "object", "plan", "store"]),
     (
+        "payloads",
+        &[
+            "cache", "counting", "fault", "fetch", "locator", "memory", "monitor", "object", "plan", "steps",
+            "store",
+        ],
+    ),
+    (
         "commands",
         &[
             "analysis", "cache", "counting", "fault", "fetch", "locator", "manifest", "memory", "monitor",
-            "object", "plan", "publish", "shard", "steps", "store", "threads",
+            "object", "payloads", "plan", "publish", "shard", "steps", "store", "threads",
         ],
     ),
     ("cli", &["analysis", "commands", "locator", "manifest", "monitor", "publish"]),

@@ -106,7 +106,7 @@ fn start(sample: &[ObjectName], failures: &Failures) -> Vec<FileFetch> {
         sample.iter().partition(|name| name.is_remote());
     remotes.into_iter().for_each(|name| failures.add(&url::refusal(name)));
     locals.sort_unstable();
-    plan::plan(locals.into_iter().map(|name| (name, name.key())))
+    plan::files(locals.into_iter().map(|name| (name, name.key())))
 }
 
 #[cfg(test)]

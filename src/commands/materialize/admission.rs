@@ -12,22 +12,8 @@ use crate::analysis::objects::Objects;
 use crate::cache::ENTRY_OVERHEAD;
 use crate::counting::objects::Groups;
 use crate::monitor::Monitor;
-use crate::object::{Object, ObjectName};
-
-/// The objects that the cache takes.
-pub struct AdmittedObjects {
-    pub summary: CacheAdmission,
-    /// [`crate::object::ObjectId::short`] of each, ascending: of n admitted objects, one that is not is
-    /// taken for admitted with probability n / 2^64.
-    digests: Vec<u64>,
-}
-
-impl AdmittedObjects {
-    /// Whether the cache takes the object with this name.
-    pub fn contain(&self, name: &ObjectName) -> bool {
-        self.digests.binary_search(&name.id().short()).is_ok()
-    }
-}
+use crate::object::Object;
+use crate::plan::AdmittedObjects;
 
 /// The size of each object where none is known, bytes.
 const GUESS_BYTES: u64 = 1 << 20;
@@ -43,7 +29,7 @@ pub fn admit(
     size: &(dyn Fn(&Object) -> Option<u64> + Sync),
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
-) -> anyhow::Result<AdmittedObjects> {
+) -> anyhow::Result<(AdmittedObjects, CacheAdmission)> {
     let mut objects = Objects::default();
     for batch in groups.batches(batch_bytes) {
         monitor.check()?;
@@ -64,8 +50,7 @@ pub fn admit(
     let admission = pool.install(|| admit_entries(&objects, policy, &[limit.bytes], ENTRY_OVERHEAD));
     let admission = &admission[0];
     let admitted = objects.recurring().filter(|&(digest, k, size)| admission.admits(digest, k, size));
-    let mut digests: Vec<u64> = admitted.map(|(digest, _, _)| digest).collect();
-    digests.sort_unstable();
+    let admitted = AdmittedObjects::new(admitted.map(|(digest, _, _)| digest).collect());
     let (sums, references) = (admission.admitted, groups.totals.references);
     let summary = CacheAdmission {
         policy: limit.policy.name(),
@@ -74,7 +59,7 @@ pub fn admit(
         admitted_bytes: u64::try_from(sums.bytes).unwrap_or(u64::MAX),
         predicted_hit_rate: if references == 0 { 0.0 } else { sums.hits as f64 / references as f64 },
     };
-    Ok(AdmittedObjects { summary, digests })
+    Ok((admitted, summary))
 }
 
 /// Objects of unknown size are taken to have the mean of the others.

@@ -1,33 +1,35 @@
-//! How a bound on memory is divided.
+//! How a bound on memory is divided. Every share of the command is in this file.
 //!
 //! Grouping has half of it and is over when payloads move. Then the payloads of one chunk must fit,
 //! with what is beside them; half of the rest keeps payloads for a second use, and the other half
 //! lets more shards be written at the same time. Where the cache is limited, the first half is
 //! shared by what it takes and what it does not.
 
+use std::sync::Arc;
+
 use bytesize::ByteSize;
 
 use super::inputs::Input;
 use super::options::Options;
+use crate::memory::MemoryBudget;
 
-/// The shares of a run that writes shards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
-    /// For payloads kept in memory, of all shards.
-    pub tier_bytes: u64,
-    /// For payloads that a single shard keeps, each.
-    pub shard_bytes: u64,
+/// The shares of a run while it writes shards.
+pub struct WriteMemory {
+    /// For payloads kept for all shards, bytes.
+    pub payloads: u64,
+    /// For payloads that shards keep for themselves.
+    pub apart: Arc<MemoryBudget>,
     /// Shards written at the same time.
     pub writers: usize,
 }
 
-/// What a run needs beside the payloads of its chunks, bytes: spans being read, columns, lots.
+/// What a run needs beside the payloads of its chunks, bytes: spans being read, columns, windows.
 const BESIDE: u64 = 64 << 20;
 
-impl Budget {
+impl WriteMemory {
     /// Fails when not even one chunk fits. How large chunks are must not depend on the memory,
     /// since they are part of the output.
-    pub fn of(inputs: &[Input], options: &Options) -> anyhow::Result<Budget> {
+    pub fn new(inputs: &[Input], options: &Options) -> anyhow::Result<WriteMemory> {
         let shards = options.shards();
         let chunk = inputs.iter().map(|input| input.format.chunk_memory(&shards)).max().unwrap_or(0);
         let needed = chunk.saturating_add(BESIDE);
@@ -42,12 +44,17 @@ impl Budget {
         };
         let more = usize::try_from(spare / 2 / chunk.max(1)).unwrap_or(usize::MAX);
         let writers = options.jobs.min(inputs.len()).min(more.saturating_add(1)).max(1);
-        let (tier_bytes, apart) = match options.cache_limit {
+        let (payloads, apart) = match options.cache_limit {
             None => (spare / 2, 0),
             Some(_) => (spare / 4, spare / 4),
         };
-        Ok(Budget { tier_bytes, shard_bytes: apart / writers as u64, writers })
+        Ok(WriteMemory { payloads, apart: Arc::new(MemoryBudget::new(apart)), writers })
     }
+}
+
+/// For the references until they are counted, bytes.
+pub fn grouping_bytes(options: &Options) -> u64 {
+    options.memory / 2
 }
 
 /// Objects are planned and fetched in batches: decoded, one takes several times the memory of its

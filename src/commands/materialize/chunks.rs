@@ -11,20 +11,18 @@ use arrow_array::{Array, BooleanArray, RecordBatch};
 use arrow_select::filter::filter_record_batch;
 use bytes::Bytes;
 
-use super::asked::{Asked, Waiting};
 use super::options::OnError;
-use super::shard_tier::Use;
-use super::supply::{Supplied, Supply};
+use super::wants::{RowWant, RowWants};
 use crate::fault::{Class, Fault};
 use crate::manifest::rows;
 use crate::object::Key;
-use crate::object::Object;
+use crate::payloads::{PayloadResult, ShardPayloads, Supplied, Use, Want};
 use crate::shard::{Chunk, Cut, Filled};
 
 /// Payload bytes that are loaded together, by estimate.
-const LOT_BYTES: u64 = 16 << 20;
+const WINDOW_BYTES: u64 = 16 << 20;
 
-/// What an object of unknown size is taken for while a lot is put together.
+/// What an object of unknown size is taken for while a window is put together.
 const GUESS_BYTES: u64 = 1 << 20;
 
 /// A row group of more rows than this helps nobody, however small its payloads are.
@@ -52,39 +50,39 @@ pub struct Outcome {
     pub materialized_bytes: u64,
     /// Failed references, by class.
     pub failed: BTreeMap<Class, u64>,
-    /// References whose object was had: through the cache; and, of objects that the cache is not
-    /// to hold, those beyond the first in this shard.
+    /// References whose object could be read: those to objects that the cache may hold; and, of other
+    /// objects, those beyond the first in this shard.
     pub through_cache: u64,
     pub in_shard_duplicates: u64,
 }
 
-/// What loading the objects of a lot gave.
-type Payloads = HashMap<Key, Result<Bytes, Fault>>;
-
 /// Takes rows, gives chunks.
 pub struct Chunker<'a> {
-    supply: Supply<'a>,
+    payloads: ShardPayloads<'a>,
     rule: Rule,
     chunk: Chunk,
     /// Bytes of the distinct payloads, and of the tables, of the chunk.
     bytes: u64,
     table_bytes: u64,
-    /// Payloads of the chunk by object and frame.
-    known: HashMap<(Key, Option<u32>), Result<u32, Fault>>,
+    /// What became of the wants of the chunk, by [`Want::id`].
+    known: HashMap<Key, Result<u32, Fault>>,
+    /// Payloads that the next rows want, by [`Want::id`].
+    window: HashMap<Key, PayloadResult>,
     /// Sample of the last row of the chunk.
     sample: Option<String>,
     pub outcome: Outcome,
 }
 
 impl<'a> Chunker<'a> {
-    pub fn new(supply: Supply<'a>, rule: Rule) -> Chunker<'a> {
+    pub fn new(payloads: ShardPayloads<'a>, rule: Rule) -> Chunker<'a> {
         Chunker {
-            supply,
+            payloads,
             rule,
             chunk: Chunk::default(),
             bytes: 0,
             table_bytes: 0,
             known: HashMap::new(),
+            window: HashMap::new(),
             sample: None,
             outcome: Outcome::default(),
         }
@@ -93,93 +91,43 @@ impl<'a> Chunker<'a> {
     /// Adds rows; `emit` gets every chunk that is complete.
     pub fn push(
         &mut self,
-        asked: &Asked,
+        rows: &RowWants,
         emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        self.outcome.rows_dropped += asked.rows.bad.len() as u64;
+        self.outcome.rows_dropped += rows.rows.bad.len() as u64;
+        let table = &rows.rows.table;
+        let row_bytes = table_bytes(table) / rows.wants.len().max(1) as u64;
         let mut start = 0;
-        while start < asked.rows.len() {
-            let lot = start..start + self.lot(asked, start);
-            start = lot.end;
-            let payloads = self.load(asked, lot.clone())?;
-            self.append(asked, lot, &payloads, emit)?;
+        for (at, want) in rows.wants.iter().enumerate() {
+            let sample = rows.samples.as_ref().map(|samples| samples.value(at));
+            let new_sample = sample.is_some() && self.sample.as_deref() != sample;
+            let full = self.bytes >= self.rule.bytes
+                || self.chunk.rows.len() >= MAX_ROWS
+                || self.table_bytes >= MAX_TABLE_BYTES;
+            if full && (new_sample || self.rule.cut == Cut::AfterAnyRow) {
+                self.add_table(table, start..at);
+                start = at;
+                self.end_chunk(emit)?;
+            }
+            if new_sample {
+                self.sample = sample.map(str::to_owned);
+            }
+            let filled = match want {
+                RowWant::Done(Filled::Untouched) => self.carry(&rows.rows.payloads, at),
+                RowWant::Done(filled) => filled.clone(),
+                RowWant::Payload(want) => self.fill(want, &rows.wants[at..])?,
+            };
+            self.chunk.rows.push(filled);
+            self.table_bytes += row_bytes;
         }
+        self.add_table(table, start..rows.wants.len());
+        self.window.clear();
         Ok(())
     }
 
     /// Emits what is left.
     pub fn finish(&mut self, emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>) -> anyhow::Result<()> {
         self.end_chunk(emit)
-    }
-
-    /// How many of the rows from `start` are loaded together: at least one.
-    fn lot(&self, asked: &Asked, start: usize) -> usize {
-        let mut bytes = 0;
-        let mut seen = HashSet::new();
-        for (count, row) in asked.waiting[start..].iter().enumerate() {
-            if let Waiting::Object(key, frame) = row
-                && !self.known.contains_key(&(*key, *frame))
-                && seen.insert(*key)
-            {
-                bytes += self.supply.loader.expected_bytes(key, &asked.objects[key]).unwrap_or(GUESS_BYTES);
-            }
-            if bytes > LOT_BYTES {
-                return count.max(1);
-            }
-        }
-        asked.waiting.len() - start
-    }
-
-    /// Loads the objects of a lot that the chunk does not have yet.
-    fn load(&mut self, asked: &Asked, lot: Range<usize>) -> anyhow::Result<Payloads> {
-        let mut wanted: Vec<(Key, Object)> = Vec::new();
-        let mut seen = HashSet::new();
-        for row in &asked.waiting[lot] {
-            if let Waiting::Object(key, frame) = row
-                && !self.known.contains_key(&(*key, *frame))
-                && seen.insert(*key)
-            {
-                wanted.push((*key, asked.objects[key].clone()));
-            }
-        }
-        let loaded = self.supply.load(&wanted)?;
-        Ok(wanted.into_iter().map(|(key, _)| key).zip(loaded).collect())
-    }
-
-    fn append(
-        &mut self,
-        asked: &Asked,
-        lot: Range<usize>,
-        payloads: &Payloads,
-        emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
-        let table = &asked.rows.table;
-        let row_bytes = table_bytes(table) / asked.rows.len() as u64;
-        let mut piece = lot.start;
-        for at in lot.clone() {
-            let sample = asked.samples.as_ref().map(|samples| samples.value(at));
-            let new_sample = sample.is_some() && self.sample.as_deref() != sample;
-            let full = self.bytes >= self.rule.bytes
-                || self.chunk.rows.len() >= MAX_ROWS
-                || self.table_bytes >= MAX_TABLE_BYTES;
-            if full && (new_sample || self.rule.cut == Cut::AfterAnyRow) {
-                self.add_table(table, piece..at);
-                piece = at;
-                self.end_chunk(emit)?;
-            }
-            if new_sample {
-                self.sample = sample.map(str::to_owned);
-            }
-            let filled = match &asked.waiting[at] {
-                Waiting::Done(Filled::Untouched) => self.carry(&asked.rows.payloads, at),
-                Waiting::Done(filled) => filled.clone(),
-                Waiting::Object(key, frame) => self.fill(*key, *frame, &asked.objects[key], payloads)?,
-            };
-            self.chunk.rows.push(filled);
-            self.table_bytes += row_bytes;
-        }
-        self.add_table(table, piece..lot.end);
-        Ok(())
     }
 
     /// A row that needs nothing keeps the payload it has.
@@ -193,34 +141,21 @@ impl<'a> Chunker<'a> {
         }
     }
 
-    fn fill(
-        &mut self,
-        key: Key,
-        frame: Option<u32>,
-        object: &Object,
-        payloads: &Payloads,
-    ) -> anyhow::Result<Filled> {
-        if !self.known.contains_key(&(key, frame)) {
-            let payload = match payloads.get(&key) {
-                Some(payload) => payload.clone(),
-                // It was part of the chunk when the lot was loaded, and that chunk has ended since.
-                None => self.supply.load_one(key, object)?,
-            };
-            let payload = match frame {
-                Some(index) => match payload {
-                    Ok(whole) => self.supply.loader.page(key, object, &whole, index)?,
-                    Err(fault) => Err(fault),
-                },
-                None => payload,
-            };
-            let payload = payload.and_then(|payload| self.check_size(payload));
+    /// Gives the first row of `rest` the payload that it wants.
+    fn fill(&mut self, want: &Want, rest: &[RowWant]) -> anyhow::Result<Filled> {
+        let id = want.id();
+        if !self.known.contains_key(&id) {
+            if !self.window.contains_key(&id) {
+                self.move_window(rest)?;
+            }
+            let payload = self.window[&id].clone().and_then(|payload| self.check_size(payload));
             let known = payload.map(|payload| self.add_payload(payload));
-            self.known.insert((key, frame), known);
+            self.known.insert(id, known);
         }
-        let supplied = self.supply.used(&key, object);
-        let known = &self.known[&(key, frame)];
-        // A payload without the page was had all the same.
-        if known.is_ok() || !self.supply.loader.has_failed(&key) {
+        let supplied = self.payloads.used(want);
+        let known = &self.known[&id];
+        // A payload that a step failed on was read all the same.
+        if known.is_ok() || self.payloads.payloads.failures.get(&want.key).is_none() {
             match supplied {
                 Supplied::Cached => self.outcome.through_cache += 1,
                 Supplied::Apart(Use::First) => {}
@@ -238,6 +173,33 @@ impl<'a> Chunker<'a> {
                 Filled::Failed(fault.to_string())
             }
         })
+    }
+
+    /// Loads together what the first of `rows` want and the chunk does not have, at least what the
+    /// first one wants.
+    fn move_window(&mut self, rows: &[RowWant]) -> anyhow::Result<()> {
+        let mut before = std::mem::take(&mut self.window);
+        let (mut bytes, mut wants) = (0, Vec::new());
+        let mut seen = HashSet::new();
+        for row in rows {
+            let RowWant::Payload(want) = row else { continue };
+            let id = want.id();
+            if self.known.contains_key(&id) || !seen.insert(id) {
+                continue;
+            }
+            if let Some(payload) = before.remove(&id) {
+                self.window.insert(id, payload);
+                continue;
+            }
+            bytes += self.payloads.payloads.expected_bytes(want).unwrap_or(GUESS_BYTES);
+            if bytes > WINDOW_BYTES && !wants.is_empty() {
+                break;
+            }
+            wants.push(want.clone());
+        }
+        let met = self.payloads.window(wants)?;
+        self.window.extend(met.map(|(want, payload)| (want.id(), payload)));
+        Ok(())
     }
 
     fn check_size(&self, payload: Bytes) -> Result<Bytes, Fault> {

@@ -4,45 +4,35 @@
 //! fetch, write, report. Each step is a file of its own here.
 
 mod admission;
-mod asked;
 mod budget;
 mod chunks;
-mod counters;
-mod failures;
-mod fetch;
 mod inputs;
-mod load;
 mod options;
 mod output;
 mod probe;
 mod report;
 mod scan;
-mod shard_tier;
 mod shards;
 mod summary;
-mod supply;
+mod wants;
 mod write;
 
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
 
-use crate::cache::memory::MemoryTier;
-use crate::cache::{self, Cache};
+use crate::cache::Cache;
 use crate::commands::{Unreadable, manifests};
 use crate::locator::Target;
-use crate::monitor::{Monitor, Phase};
+use crate::monitor::Monitor;
 use crate::object::Object;
+use crate::payloads::{self, Failures, FirstFailure, OnFailure, Payloads};
+use crate::plan::{AdmittedObjects, Plan};
 use crate::shard::ShardSpec;
 use crate::store::Source;
 use crate::store::local::Local;
-use admission::AdmittedObjects;
-use budget::Budget;
-use counters::Counters;
-use failures::{Failures, Refused};
-use fetch::{Full, Planned, Run, Stock, plan_all};
+use budget::WriteMemory;
 use inputs::{Input, Inputs};
-use load::Loader;
 pub use options::*;
 use output::{Found, Output, Record};
 use probe::Route;
@@ -75,12 +65,12 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     match options.stop_after {
         StopAfter::Plan => {
             let prepared = Prepared::new(source, found, options, &pool, monitor)?;
-            let planned = prepared.plan(options, &pool, monitor)?;
-            Ok(Outcome::Planned(summary::plan(&prepared, planned, options, start)))
+            let plan = prepared.plan(options, &pool, monitor)?;
+            Ok(Outcome::Planned(summary::plan(&prepared, plan.totals, options, start)))
         }
         StopAfter::Shards => {
             let folder = options.output.as_deref().context("no output folder was given")?;
-            Budget::of(&found.readable, options)?;
+            WriteMemory::new(&found.readable, options)?;
             let output = Output::open(folder)?;
             let prepared = Prepared::new(source, found, options, &pool, monitor)?;
             let mut report = materialize(source, prepared, &output, options, &pool, monitor)?;
@@ -92,7 +82,9 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
 
 /// Everything that is known before the first fetch.
 struct Prepared {
-    admission: Option<AdmittedObjects>,
+    /// What a limited cache takes.
+    admitted: Option<AdmittedObjects>,
+    choice: Option<CacheAdmission>,
     inputs: Vec<Input>,
     specs: Vec<ShardSpec>,
     /// See [`Record::options`], by input.
@@ -112,7 +104,7 @@ impl Prepared {
         pool: &rayon::ThreadPool,
         monitor: &dyn Monitor,
     ) -> anyhow::Result<Prepared> {
-        let Inputs { readable: inputs, unreadable } = found;
+        let inputs = found.readable;
         let scan_start = Instant::now();
         let shards: Vec<_> = inputs.iter().map(|input| (&input.manifest, input.format)).collect();
         let specs = ShardSpec::for_all(&shards, &options.shards(), &|| monitor.check())?;
@@ -123,14 +115,14 @@ impl Prepared {
         let on_fault = |input: &Input, place: &str, fault: &crate::fault::Fault| {
             let message = format!("{}: {place}: {fault}", input.manifest.path.display());
             if options.on_error == OnError::Fail {
-                return Err(Refused(message).into());
+                return Err(FirstFailure(message).into());
             }
             monitor.problem(&message);
             Ok(())
         };
         let settings = scan::Settings {
             jobs: options.jobs,
-            memory: options.memory,
+            grouping_bytes: budget::grouping_bytes(options),
             wanted: &wanted,
             on_fault: &on_fault,
         };
@@ -144,8 +136,9 @@ impl Prepared {
             let size = |object: &Object| size(source, object, options);
             admission::admit(&scanned.groups, budget::batch_bytes(options), limit, &size, pool, monitor)
         };
-        let admission = options.cache_limit.map(admit).transpose()?;
-        Ok(Prepared { admission, inputs, specs, fingerprints, finished, scanned, unreadable, seconds })
+        let (admitted, choice) = options.cache_limit.map(admit).transpose()?.unzip();
+        let unreadable = found.unreadable;
+        Ok(Prepared { admitted, choice, inputs, specs, fingerprints, finished, scanned, unreadable, seconds })
     }
 
     fn plan(
@@ -153,11 +146,11 @@ impl Prepared {
         options: &Options,
         pool: &rayon::ThreadPool,
         monitor: &dyn Monitor,
-    ) -> anyhow::Result<Planned> {
+    ) -> anyhow::Result<Plan> {
         let root = (options.cache_mode != CacheMode::Never && options.cache_dir.is_dir())
             .then_some(options.cache_dir.as_path());
-        let stock = Stock { root, admission: self.admission.as_ref() };
-        plan_all(&self.scanned.groups, budget::batch_bytes(options), stock, pool, monitor)
+        let (groups, admitted) = (&self.scanned.groups, self.admitted.as_ref());
+        payloads::plan(groups, budget::batch_bytes(options), root, admitted, pool, monitor)
     }
 
     /// Inputs whose shard is to be written now.
@@ -170,7 +163,7 @@ impl Prepared {
 /// The bytes of an object whose locator does not say them: as the cache holds it, or as its file is
 /// long. Members of archives would take more than a look at their file.
 fn size(source: &dyn Source, object: &Object, options: &Options) -> Option<u64> {
-    let held = || cache::held(&options.cache_dir, &object.name.key());
+    let held = || payloads::held(&options.cache_dir, object);
     let stat = || {
         let (path, target) = (object.name.location(), object.name.target());
         let file = (target == Target::Whole).then(|| source.prepare(&path, &[target]))?;
@@ -216,48 +209,33 @@ fn materialize(
     monitor: &dyn Monitor,
 ) -> anyhow::Result<Report> {
     let mut seconds = prepared.seconds;
-    let counters = Counters::default();
-    let failures = Failures::new(options.on_error);
     let fetch_start = Instant::now();
     let cache = match options.cache_mode {
         CacheMode::Never => None,
         CacheMode::Always | CacheMode::Auto => Some(Cache::open(&options.cache_dir)?),
     };
-    let budget = Budget::of(&prepared.inputs, options)?;
-    let memory = MemoryTier::new(if cache.is_some() { budget.tier_bytes } else { 0 });
-    let mut run = Run {
-        source,
-        cache: cache.as_ref(),
-        memory: &memory,
-        admission: prepared.admission.as_ref(),
-        counters: &counters,
-        failures: &failures,
-        monitor,
-        pool,
-        full: Full::default(),
-    };
-    let batch_bytes = budget::batch_bytes(options);
+    let memory = WriteMemory::new(&prepared.inputs, options)?;
+    let plan = prepared.plan(options, pool, monitor)?;
+    let on_failure = if options.on_error == OnError::Fail { OnFailure::End } else { OnFailure::GoOn };
+    let failures = Failures::new(on_failure);
+    let admitted = prepared.admitted.as_ref();
+    let mut payloads = Payloads::new(source, cache, admitted, memory.payloads, failures, pool, monitor);
+    let (groups, batch_bytes) = (&prepared.scanned.groups, budget::batch_bytes(options));
     let route = match options.cache_mode {
         CacheMode::Always => Route::Cache,
         CacheMode::Never => Route::Direct,
-        CacheMode::Auto => probe::choose(&run, &prepared.scanned.groups, batch_bytes, &options.cache_dir)?,
+        CacheMode::Auto => probe::choose(&payloads, groups, batch_bytes, &plan)?,
     };
-    let planned = prepared.plan(options, pool, monitor)?;
     match route {
-        Route::Cache => {
-            monitor.start(Phase::Fetch, planned.fetch.objects);
-            run.fill(&prepared.scanned.groups, batch_bytes, &options.cache_dir)?;
-            monitor.finish(Phase::Fetch);
-        }
-        Route::Direct => run.cache = None,
+        Route::Cache => payloads.fill(groups, batch_bytes, &plan)?,
+        Route::Direct => payloads.cache = None,
     }
     seconds.fetch = fetch_start.elapsed().as_secs_f64();
 
     let write_start = Instant::now();
     prepared.scanned.groups.release();
-    let loader = Loader::new(&run);
-    let written = shards::write_all(&prepared, output, &loader, budget, options)?;
+    let written = shards::write_all(&prepared, output, &payloads, &memory, options)?;
     seconds.write = write_start.elapsed().as_secs_f64();
-    let done = summary::Done { planned, route, run: &run, written, seconds };
+    let done = summary::Done { planned: plan.totals, route, payloads: &payloads, written, seconds };
     Ok(summary::report(&prepared, done, options))
 }

@@ -1,15 +1,13 @@
 //! Is the cache worth its cost here? Times the source of some objects beside the cache, and lets
 //! the break-even of caching ([`Costs::favour_a_cache`]) decide.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::counters::Counter;
-use super::fetch::{Run, Stock, Until, plan_batch};
 use crate::commands::break_even::Costs;
 use crate::counting::objects::{Groups, Totals};
-use crate::plan::FileFetch;
+use crate::payloads::{Counter, Payloads, Until};
+use crate::plan::{FileFetch, Plan};
 
 /// How payloads get from sources to rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,35 +21,42 @@ pub enum Route {
 const FILES: usize = 8;
 const OBJECTS: usize = 6;
 
-/// Times a sample of what is not in the cache at `root` and decides. What the sample read is in
-/// the cache afterwards.
-pub fn choose(run: &Run, groups: &Groups, batch_bytes: u64, root: &Path) -> anyhow::Result<Route> {
-    let Some(objects) = groups.batches(batch_bytes).next() else { return Ok(Route::Cache) };
-    let files = sample(plan_batch(&objects?, Stock { root: Some(root), admission: None }, run.pool).files);
-    let (timed, hit) = (AtomicU64::new(0), AtomicU64::new(0));
-    let before = [Counter::SourceNanos, Counter::PutNanos].map(|counter| run.counters.get(counter));
-    run.obtain(&files, Until::CacheIsFull, &|key, payload| {
+/// Times a sample of what the cache lacks and decides. What the sample read is in the cache
+/// afterwards.
+pub fn choose(payloads: &Payloads, groups: &Groups, batch_bytes: u64, plan: &Plan) -> anyhow::Result<Route> {
+    let batch = groups.batches(batch_bytes).zip(&plan.batches).next();
+    let Some((objects, marks)) = batch else { return Ok(Route::Cache) };
+    let files = sample(payloads.to_fetch(&objects?, marks));
+    let counters = &payloads.counters;
+    let (timed, bytes, hit) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let before = [Counter::SourceNanos, Counter::PutNanos].map(|counter| counters.get(counter));
+    payloads.obtain(&files, Until::CacheIsFull, &|key, payload| {
         let Some(payload) = payload else { return };
-        run.keep(key, &payload);
+        payloads.keep(key, &payload);
         let start = Instant::now();
-        if run.cache.is_some_and(|cache| cache.get(&key).is_some()) {
+        if payloads.cache.as_ref().is_some_and(|cache| cache.get(&key).is_some()) {
             hit.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
             timed.fetch_add(1, Ordering::Relaxed);
+            bytes.fetch_add(payload.len() as u64, Ordering::Relaxed);
+            payloads.was_probed(key);
         }
     })?;
     let timed = timed.into_inner();
     let each = |nanos: u64| nanos as f64 / 1e9 / timed.max(1) as f64;
     let costs = Costs {
-        source: each(run.counters.get(Counter::SourceNanos) - before[0]),
-        put: each(run.counters.get(Counter::PutNanos) - before[1]),
+        source: each(counters.get(Counter::SourceNanos) - before[0]),
+        put: each(counters.get(Counter::PutNanos) - before[1]),
         hit: each(hit.into_inner()),
     };
     let Totals { references, objects, .. } = groups.totals;
-    let cached = timed == 0 || costs.favour_a_cache(references, objects);
-    let route = if cached { Route::Cache } else { Route::Direct };
+    if timed == 0 || costs.favour_a_cache(references, objects) {
+        counters.add(Counter::Reads, timed);
+        counters.add(Counter::UniqueBytes, bytes.into_inner());
+        return Ok(Route::Cache);
+    }
     // Without the cache these objects are read again when a row needs them.
-    run.counters.add(if route == Route::Cache { Counter::Reads } else { Counter::Rereads }, timed);
-    Ok(route)
+    counters.add(Counter::Rereads, timed);
+    Ok(Route::Direct)
 }
 
 /// Neighbouring objects of some files from all over the plan.

@@ -3,8 +3,8 @@
 use anyhow::Context;
 use parking_lot::Mutex;
 
-use super::asked::resolve;
 use super::inputs::Input;
+use super::wants::resolve;
 use crate::commands::Unreadable;
 use crate::commands::scan::{self, Collector};
 use crate::commands::tally::Tally;
@@ -32,7 +32,7 @@ pub struct Scanned {
 /// How to scan.
 pub struct Settings<'a> {
     pub jobs: usize,
-    pub memory: u64,
+    pub grouping_bytes: u64,
     /// Whether the references of an input are still to be served, by input.
     pub wanted: &'a [bool],
     /// Called with each row that has a fault and its place; an error ends the run.
@@ -45,7 +45,7 @@ pub fn scan(inputs: &[Input], settings: &Settings, monitor: &dyn Monitor) -> any
     let scanned = scan::scan(&manifests, settings.jobs, monitor, |reading| Pass {
         inputs,
         settings,
-        grouper: Grouper::new(settings.memory / 2),
+        grouper: Grouper::new(settings.grouping_bytes),
         tallies: Mutex::new(vec![Tally::default(); inputs.len()]),
         reading,
     })?;

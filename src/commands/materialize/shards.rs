@@ -3,12 +3,12 @@
 use parking_lot::Mutex;
 
 use super::Prepared;
-use super::budget::Budget;
-use super::load::Loader;
+use super::budget::WriteMemory;
 use super::options::Options;
 use super::output::Output;
 use super::write::{Job, Written};
 use crate::monitor::Phase;
+use crate::payloads::Payloads;
 use crate::threads::in_turns;
 
 /// One result for each input that was pending; an error is that of its manifest.
@@ -18,22 +18,22 @@ pub type AllWritten = Vec<(usize, Result<Written, anyhow::Error>)>;
 pub fn write_all(
     prepared: &Prepared,
     output: &Output,
-    loader: &Loader,
-    budget: Budget,
+    payloads: &Payloads,
+    memory: &WriteMemory,
     options: &Options,
 ) -> anyhow::Result<AllWritten> {
-    let monitor = loader.monitor();
+    let monitor = payloads.monitor;
     let pending = prepared.pending();
     let rows = pending.iter().filter_map(|&at| prepared.scanned.tallies[at].as_ref()).map(|tally| tally.rows);
     monitor.start(Phase::Write, rows.sum());
     let results: Mutex<AllWritten> = Mutex::default();
-    in_turns(budget.writers, pending.len(), |turns| -> anyhow::Result<()> {
+    in_turns(memory.writers, pending.len(), |turns| -> anyhow::Result<()> {
         for nth in turns {
             let at = pending[nth];
             let tally = prepared.scanned.tallies[at].as_ref().expect("only what was scanned is pending");
             let fingerprint = &prepared.fingerprints[at];
-            let shard_bytes = budget.shard_bytes;
-            let job = Job { options, fingerprint, tally, output, loader, shard_bytes, monitor };
+            let memory = &memory.apart;
+            let job = Job { options, fingerprint, tally, output, payloads, memory, monitor };
             let result = job.write(&prepared.inputs[at], &prepared.specs[at])?;
             if let Err(error) = &result {
                 monitor.problem(&format!("{error:#}"));

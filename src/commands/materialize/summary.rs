@@ -4,26 +4,26 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::Prepared;
-use super::counters::Counter;
-use super::fetch::{Planned, Run};
 use super::options::{CacheMode, Options};
 use super::probe::Route;
 use super::report::*;
 use super::shards::AllWritten;
 use crate::commands::Unreadable;
 use crate::fault::Class;
+use crate::payloads::{Counter, Payloads};
+use crate::plan::PlanTotals;
 
 /// What a finished run leaves to report.
 pub struct Done<'a> {
-    pub planned: Planned,
+    pub planned: PlanTotals,
     pub route: Route,
-    pub run: &'a Run<'a>,
+    pub payloads: &'a Payloads<'a>,
     pub written: AllWritten,
     pub seconds: Seconds,
 }
 
 /// The report of a dry run.
-pub fn plan(prepared: &Prepared, planned: Planned, options: &Options, start: Instant) -> PlanReport {
+pub fn plan(prepared: &Prepared, planned: PlanTotals, options: &Options, start: Instant) -> PlanReport {
     let totals = prepared.scanned.groups.totals;
     let mut fetch = planned.fetch;
     fetch += planned.apart;
@@ -41,7 +41,7 @@ pub fn plan(prepared: &Prepared, planned: Planned, options: &Options, start: Ins
         fetch_sized: fetch.sized,
         requests: planned.fetch.requests + planned.apart_references,
         source_files: planned.files,
-        admission: admission_summary(prepared).map(|choice| AdmissionPlan {
+        admission: prepared.choice.clone().map(|choice| AdmissionPlan {
             choice,
             left_out_objects: planned.apart.objects,
             left_out_references: planned.apart_references,
@@ -68,11 +68,11 @@ pub fn plan(prepared: &Prepared, planned: Planned, options: &Options, start: Ins
 /// The report of a run that wrote its shards.
 pub fn report(prepared: &Prepared, done: Done, options: &Options) -> Report {
     let totals = prepared.scanned.groups.totals;
-    let counters = done.run.counters;
+    let counters = &done.payloads.counters;
     let wanted = totals.objects - done.planned.reused.min(totals.objects);
     let (reads, rereads) = (counters.get(Counter::Reads), counters.get(Counter::Rereads));
     let failed_objects = match done.route {
-        Route::Cache => done.run.failures.len().min(wanted),
+        Route::Cache => done.payloads.failures.len().min(wanted),
         // What no row got was not read: the failed, and those of manifests that broke on the way.
         Route::Direct => wanted - reads.min(wanted),
     };
@@ -115,7 +115,7 @@ pub fn report(prepared: &Prepared, done: Done, options: &Options) -> Report {
         ..Report::default()
     };
     add_manifests(&mut report, prepared, &done.written);
-    report.admission = admission_summary(prepared).map(|choice| measured(choice, report.references, &done));
+    report.admission = prepared.choice.clone().map(|choice| measured(choice, report.references, &done));
     report.advice = advice(&report, &done);
     report
 }
@@ -167,12 +167,8 @@ fn unreadable(prepared: &Prepared) -> Vec<Unreadable> {
     prepared.unreadable.iter().chain(&prepared.scanned.unreadable).cloned().collect()
 }
 
-fn admission_summary(prepared: &Prepared) -> Option<CacheAdmission> {
-    prepared.admission.as_ref().map(|admission| admission.summary.clone())
-}
-
 fn measured(choice: CacheAdmission, references: u64, done: &Done) -> AdmissionReport {
-    let get = |counter| done.run.counters.get(counter);
+    let get = |counter| done.payloads.counters.get(counter);
     let written = done.written.iter().filter_map(|(_, written)| written.as_ref().ok());
     let (mut through_cache, mut in_shard_duplicates) = (0u64, 0);
     for written in written {
@@ -204,7 +200,7 @@ fn mode(mode: CacheMode, route: Route) -> &'static str {
 
 /// What the measured times say about the cache.
 fn advice(report: &Report, done: &Done) -> Vec<String> {
-    let counters = done.run.counters;
+    let counters = &done.payloads.counters;
     let each = |nanos, count| counters.get(nanos) as f64 / counters.get(count).max(1) as f64 / 1000.0;
     let mut advice = Vec::new();
     // In a limited cache most of what is read is not put.

@@ -1,20 +1,23 @@
 //! Writes the shard of one manifest: rows in order, payloads filled in, one rename at the end.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
 
-use super::asked::Asked;
 use super::chunks::{Chunker, Outcome, Rule};
 use super::inputs::Input;
-use super::load::Loader;
 use super::options::Options;
 use super::output::{self, Output, Record};
-use super::supply::Supply;
+use super::wants::{RowWant, RowWants};
 use crate::commands::tally::Tally;
 use crate::manifest::Piece;
 use crate::manifest::rows::Columns;
+use crate::memory::MemoryBudget;
 use crate::monitor::{Interrupted, Monitor, Phase};
-use crate::shard::{Chunk, ShardSpec, ShardWriter};
+use crate::object::Key;
+use crate::payloads::{Payloads, ShardPayloads, ShardTier};
+use crate::shard::{Chunk, Cut, ShardSpec, ShardWriter};
 
 /// A shard that was written.
 pub struct Written {
@@ -31,9 +34,9 @@ pub struct Job<'a> {
     /// What the rows of the input were when they were scanned.
     pub tally: &'a Tally,
     pub output: &'a Output,
-    pub loader: &'a Loader<'a>,
-    /// Memory for payloads that the shard keeps for itself, bytes.
-    pub shard_bytes: u64,
+    pub payloads: &'a Payloads<'a>,
+    /// For payloads that shards keep for themselves.
+    pub memory: &'a Arc<MemoryBudget>,
     pub monitor: &'a dyn Monitor,
 }
 
@@ -88,17 +91,12 @@ impl Job<'_> {
             on_error: self.options.on_error,
             largest: spec.largest_payload(),
         };
-        let supply = match self.loader.admission() {
-            None => Supply::cached(self.loader),
-            Some(admission) => {
-                let folder = self.output.scratch();
-                match Supply::of(self.loader, admission, input, self.shard_bytes, folder) {
-                    Ok(supply) => supply,
-                    Err(error) => return self.unread(error),
-                }
-            }
+        let apart = match self.references_apart(input) {
+            Ok(references) => references,
+            Err(error) => return self.unread(error),
         };
-        let mut chunker = Chunker::new(supply, rule);
+        let tier = ShardTier::new(apart, Arc::clone(self.memory), self.output.scratch());
+        let mut chunker = Chunker::new(ShardPayloads::new(self.payloads, tier), rule);
         let mut emit = |chunk: &Chunk| shard.write(chunk).map_err(|error| self.explain(input, error));
         for rows in input.manifest.rows(Piece::Whole, Columns::All) {
             self.monitor.check()?;
@@ -106,15 +104,33 @@ impl Job<'_> {
                 Ok(rows) => rows,
                 Err(error) => return Ok(Err(error)),
             };
-            let asked = match Asked::by(&rows, &input.manifest.base, rule.cut) {
-                Ok(asked) => asked,
+            let wants = match RowWants::new(&rows, &input.manifest.base, rule.cut) {
+                Ok(wants) => wants,
                 Err(error) => return Ok(Err(error.context(input.manifest.path.display().to_string()))),
             };
-            chunker.push(&asked, &mut emit)?;
+            chunker.push(&wants, &mut emit)?;
             self.monitor.advance(Phase::Write, (rows.len() + rows.bad.len()) as u64, 0);
         }
         chunker.finish(&mut emit)?;
         Ok(Ok(chunker.outcome))
+    }
+
+    /// The references to objects that a limited cache does not take: how often each recurs in the
+    /// manifest is known before its payload is read.
+    fn references_apart(&self, input: &Input) -> anyhow::Result<HashMap<Key, u64>> {
+        let mut references = HashMap::new();
+        let Some(admitted) = self.payloads.admitted else { return Ok(references) };
+        for rows in input.manifest.rows(Piece::Whole, Columns::References) {
+            self.monitor.check()?;
+            for want in RowWants::new(&rows?, &input.manifest.base, Cut::AfterAnyRow)?.wants {
+                if let RowWant::Payload(want) = want
+                    && !admitted.contain(&want.object)
+                {
+                    *references.entry(want.key).or_default() += 1;
+                }
+            }
+        }
+        Ok(references)
     }
 
     /// Rows in = rows written + rows dropped, and every reference has its outcome: else the

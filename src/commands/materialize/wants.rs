@@ -1,7 +1,8 @@
-//! What rows ask for, in keys: the step from locators to objects that a shard's rows wait for.
+//! What rows want: the way from locators to objects and the steps after them.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use arrow_array::LargeStringArray;
 
@@ -10,26 +11,25 @@ use crate::locator::Base;
 use crate::locator::Locator;
 use crate::locator::url;
 use crate::manifest::rows::{Need, Rows, SAMPLE_ID, text_column};
-use crate::object::{Key, Object, ObjectName};
+use crate::object::{Key, ObjectName};
+use crate::payloads::Want;
 use crate::shard::{Cut, Filled};
+use crate::steps::Step;
 
-/// Rows and what each of them waits for.
-pub struct Asked<'r> {
+/// Rows and what each of them wants.
+pub struct RowWants<'r> {
     pub rows: &'r Rows,
     /// One for each row.
-    pub waiting: Vec<Waiting>,
+    pub wants: Vec<RowWant>,
     /// The sample of each row, where chunks must not cut samples.
     pub samples: Option<LargeStringArray>,
-    /// The objects that are waited for.
-    pub objects: HashMap<Key, Object>,
 }
 
-/// What a row waits for.
-pub enum Waiting {
+/// What a row wants.
+pub enum RowWant {
     /// Nothing: this is what becomes of it.
     Done(Filled),
-    /// An object, and which frame of it.
-    Object(Key, Option<u32>),
+    Payload(Want),
 }
 
 /// `name` becomes that of the object that `locator` means. Fails where this command cannot read it.
@@ -38,39 +38,46 @@ pub fn resolve(locator: &Locator, base: &Base, name: &mut ObjectName) -> Result<
     if name.is_remote() { Err(url::refusal(&locator.location)) } else { Ok(()) }
 }
 
-impl Asked<'_> {
+impl RowWants<'_> {
     /// Fails when a column has a type that is no text.
-    pub fn by<'r>(rows: &'r Rows, base: &Base, cut: Cut) -> anyhow::Result<Asked<'r>> {
+    pub fn new<'r>(rows: &'r Rows, base: &Base, cut: Cut) -> anyhow::Result<RowWants<'r>> {
         let samples = match cut {
             Cut::AfterSamples => Some(text_column(&rows.table, SAMPLE_ID)?),
             Cut::AfterAnyRow => None,
         };
-        let waiting = Vec::with_capacity(rows.len());
-        let mut asked = Asked { rows, waiting, samples, objects: HashMap::new() };
-        let mut name = ObjectName::default();
+        let mut wants = Vec::with_capacity(rows.len());
+        let mut resolver = Resolver { base, name: ObjectName::default(), objects: HashMap::new() };
         let Ok(()) = rows.needs(|_, need| {
-            let waiting = asked.waiting_for(need, base, &mut name);
-            asked.waiting.push(waiting);
+            wants.push(resolver.want(need));
             Ok::<(), Infallible>(())
         });
-        Ok(asked)
+        Ok(RowWants { rows, wants, samples })
     }
+}
 
-    fn waiting_for(&mut self, need: Need, base: &Base, name: &mut ObjectName) -> Waiting {
-        let failed = |what: String| Waiting::Done(Filled::Failed(what));
+struct Resolver<'a> {
+    base: &'a Base,
+    name: ObjectName,
+    /// Rows of one object share its name.
+    objects: HashMap<Key, Arc<ObjectName>>,
+}
+
+impl Resolver<'_> {
+    fn want(&mut self, need: Need) -> RowWant {
+        let failed = |what: String| RowWant::Done(Filled::Failed(what));
         let locator = match need {
-            Need::Nothing | Need::Present => return Waiting::Done(Filled::Untouched),
+            Need::Nothing | Need::Present => return RowWant::Done(Filled::Untouched),
             Need::NoLocator => return failed("no_locator: the row does not say where its payload is".into()),
             Need::BadLocator(fault) => return failed(fault.to_string()),
             Need::Payload(locator) => locator,
         };
-        if let Err(fault) = resolve(&locator, base, name) {
+        if let Err(fault) = resolve(&locator, self.base, &mut self.name) {
             return failed(fault.to_string());
         }
-        let key = name.key();
-        let object = || Object { name: name.clone(), count: 1, wanted: true };
-        self.objects.entry(key).or_insert_with(object);
-        Waiting::Object(key, locator.frame)
+        let key = self.name.key();
+        let object = self.objects.entry(key).or_insert_with(|| Arc::new(self.name.to_owned()));
+        let steps = locator.frame.map(Step::TiffPage).into_iter().collect();
+        RowWant::Payload(Want { object: Arc::clone(object), key, steps })
     }
 }
 

@@ -1,27 +1,76 @@
-//! Payloads that one shard keeps for itself, because they recur in it and nothing else may hold
-//! them: in memory while there is room, beyond it in one file that has no name.
-//!
-//! How often each object is used is known before, so a payload goes with its last use. The file
-//! lies in the output folder's own part and vanishes with the shard, or with the process.
+//! Payloads that are kept for a second use, beside the cache. A payload carries its reservation of
+//! memory, and gives it back when nobody holds the payload any more.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::RwLock;
 
+use crate::memory::{MemoryBudget, Reservation};
 use crate::object::Key;
 
-/// What an object costs beside its payload.
-const OVERHEAD: u64 = 96;
+/// What an object costs beside its payload, bytes.
+const OVERHEAD: usize = 96;
 
-/// The objects that recur in a shard, and those of their payloads that were had.
+/// A payload and the memory that it takes.
+struct Reserved {
+    payload: Bytes,
+    _reservation: Reservation,
+}
+
+impl AsRef<[u8]> for Reserved {
+    fn as_ref(&self) -> &[u8] {
+        &self.payload
+    }
+}
+
+/// The same payload with its reservation; `None` where the budget has no room for it.
+fn reserved(budget: &Arc<MemoryBudget>, payload: &Bytes) -> Option<Bytes> {
+    let _reservation = budget.reserve(payload.len() + OVERHEAD)?;
+    Some(Bytes::from_owner(Reserved { payload: payload.clone(), _reservation }))
+}
+
+/// Payloads of all shards, in front of the cache: those that came while there was room.
+///
+/// With known references there is nothing to predict: every payload that is offered will be used, or
+/// has just been used and may be again.
+pub struct MemoryTier {
+    payloads: RwLock<HashMap<Key, Bytes>>,
+    budget: Arc<MemoryBudget>,
+}
+
+impl MemoryTier {
+    pub fn new(bytes: u64) -> MemoryTier {
+        MemoryTier { payloads: RwLock::default(), budget: Arc::new(MemoryBudget::new(bytes)) }
+    }
+
+    pub fn get(&self, key: &Key) -> Option<Bytes> {
+        self.payloads.read().get(key).cloned()
+    }
+
+    /// Keeps the payload if there is room.
+    pub fn offer(&self, key: Key, payload: &Bytes) {
+        let Some(payload) = reserved(&self.budget, payload) else { return };
+        if let Entry::Vacant(entry) = self.payloads.write().entry(key) {
+            entry.insert(payload);
+        }
+    }
+}
+
+/// Payloads that one shard keeps for itself, because they recur in it and the cache does not take
+/// them: in memory while there is room, beyond it in one file that has no name.
+///
+/// How often each object is used is known before, so a payload goes with its last use. The file
+/// lies in the output folder's own part and vanishes with the shard, or with the process.
 pub struct ShardTier {
     objects: HashMap<Key, Recurring>,
-    /// Bytes of memory that may still be taken.
-    room: u64,
+    budget: Arc<MemoryBudget>,
     folder: PathBuf,
     file: Option<File>,
     /// Bytes in the file.
@@ -54,13 +103,13 @@ pub enum Use {
 }
 
 impl ShardTier {
-    /// For the objects that `references` counts. Takes `room` bytes of memory, then writes into
+    /// For the objects that `references` counts. Takes memory from `budget`, then writes into
     /// `folder`.
-    pub fn new(references: HashMap<Key, u64>, room: u64, folder: PathBuf) -> ShardTier {
+    pub fn new(references: HashMap<Key, u64>, budget: Arc<MemoryBudget>, folder: PathBuf) -> ShardTier {
         let recurring = |left| Recurring { left, served: false, place: Place::None };
         let objects = references.into_iter().filter(|(_, count)| *count > 1);
         let objects = objects.map(|(key, count)| (key, recurring(count))).collect();
-        ShardTier { objects, room, folder, file: None, end: 0 }
+        ShardTier { objects, budget, folder, file: None, end: 0 }
     }
 
     /// The payload, if it was kept and is what it was.
@@ -81,11 +130,9 @@ impl ShardTier {
     /// Fails when the file cannot be written; then it is not kept.
     pub fn keep(&mut self, key: &Key, payload: &Bytes) -> io::Result<()> {
         let Some(object) = self.objects.get_mut(key).filter(|object| object.left > 1) else { return Ok(()) };
-        let cost = payload.len() as u64 + OVERHEAD;
-        if let Some(room) = self.room.checked_sub(cost) {
-            self.room = room;
-            // A copy, because a slice keeps all that was read with it.
-            object.place = Place::Memory(Bytes::copy_from_slice(payload));
+        // A copy, because a slice keeps all that was read with it.
+        if let Some(kept) = reserved(&self.budget, &Bytes::copy_from_slice(payload)) {
+            object.place = Place::Memory(kept);
             return Ok(());
         }
         let file = match &mut self.file {
@@ -102,10 +149,8 @@ impl ShardTier {
     pub fn used(&mut self, key: &Key) -> Use {
         let Some(object) = self.objects.get_mut(key) else { return Use::First };
         object.left = object.left.saturating_sub(1);
-        if object.left == 0
-            && let Place::Memory(payload) = std::mem::replace(&mut object.place, Place::None)
-        {
-            self.room += payload.len() as u64 + OVERHEAD;
+        if object.left == 0 {
+            object.place = Place::None;
         }
         if std::mem::replace(&mut object.served, true) { Use::Again } else { Use::First }
     }
@@ -119,8 +164,20 @@ mod tests {
         Key([n; 32])
     }
 
-    fn tier(folder: &std::path::Path, room: u64) -> ShardTier {
-        ShardTier::new([(key(1), 1), (key(2), 2), (key(3), 3)].into(), room, folder.to_owned())
+    fn tier(folder: &std::path::Path, bytes: usize) -> ShardTier {
+        let budget = Arc::new(MemoryBudget::new(bytes as u64));
+        ShardTier::new([(key(1), 1), (key(2), 2), (key(3), 3)].into(), budget, folder.to_owned())
+    }
+
+    #[test]
+    fn memory_keeps_what_fits_and_counts_each_key_once() {
+        let tier = MemoryTier::new(2 * (100 + OVERHEAD as u64));
+        let payload = Bytes::from(vec![1; 100]);
+        for n in [1, 1, 1, 2, 3] {
+            tier.offer(key(n), &payload);
+        }
+        assert_eq!([1, 2, 3].map(|n| tier.get(&key(n)).is_some()), [true, true, false]);
+        assert_eq!(tier.get(&key(1)), Some(payload));
     }
 
     #[test]
@@ -141,7 +198,8 @@ mod tests {
             for expected in [Use::First, Use::Again, Use::Again] {
                 assert_eq!(tier.used(&key(3)), expected);
             }
-            assert_eq!((tier.get(&key(3)), tier.room), (None, room));
+            assert_eq!(tier.get(&key(3)), None);
+            assert!(tier.budget.reserve(room).is_some(), "all memory is given back");
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the file has no name");
     }

@@ -1,0 +1,93 @@
+//! The plan of a run, and its fetch: every object that the cache is to hold and lacks, in source
+//! order, before any row asks for it.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use super::{Counter, Payloads};
+use crate::cache;
+use crate::counting::objects::Groups;
+use crate::monitor::{Monitor, Phase};
+use crate::object::{Key, Object, ObjectName};
+use crate::plan::{self, AdmittedObjects, FileFetch, Mark, Marks, Plan};
+
+/// How far [`Payloads::obtain`] goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    Done,
+    CacheIsFull,
+}
+
+/// Plans the fetch of all objects, in batches of `batch_bytes`: asks the cache, if there is one at
+/// `root`, what it holds.
+///
+/// Fails when the objects cannot be read back, and when interrupted.
+pub fn plan(
+    groups: &Groups,
+    batch_bytes: u64,
+    root: Option<&Path>,
+    admitted: Option<&AdmittedObjects>,
+    pool: &rayon::ThreadPool,
+    monitor: &dyn Monitor,
+) -> anyhow::Result<Plan> {
+    let mut plan = Plan::default();
+    for objects in groups.batches(batch_bytes) {
+        monitor.check()?;
+        let objects = objects?;
+        let held: Vec<Option<u64>> = match root {
+            None => vec![None; objects.len()],
+            Some(root) => {
+                let held = |object: &Object| held(root, object);
+                pool.install(|| objects.par_iter().with_min_len(256).map(held).collect())
+            }
+        };
+        plan.add(&objects, &held, admitted);
+    }
+    Ok(plan.finish())
+}
+
+/// The bytes of the payload, if there is an entry for the object in the cache at `root`.
+pub fn held(root: &Path, object: &Object) -> Option<u64> {
+    cache::held(root, &object.name.key())
+}
+
+impl Payloads<'_> {
+    /// Fetches everything that the cache is to hold and lacks. What fails is noted and does not end
+    /// the run. Ends early when the cache is full: what it cannot keep is read when a row needs it.
+    pub fn fill(&self, groups: &Groups, batch_bytes: u64, plan: &Plan) -> anyhow::Result<()> {
+        let probed = self.seen.lock().probed.len() as u64;
+        self.monitor.start(Phase::Fetch, plan.totals.fetch.objects - probed);
+        self.counters.add(Counter::UniqueBytes, plan.totals.held_bytes);
+        for (objects, marks) in groups.batches(batch_bytes).zip(&plan.batches) {
+            let files = self.to_fetch(&objects?, marks);
+            self.obtain(&files, Until::CacheIsFull, &|key, payload| {
+                let bytes = payload.as_ref().map_or(0, Bytes::len) as u64;
+                if let Some(payload) = payload {
+                    self.counters.add(Counter::Reads, 1);
+                    self.counters.add(Counter::UniqueBytes, bytes);
+                    self.keep(key, &payload);
+                    self.memory.offer(key, &payload);
+                }
+                self.monitor.advance(Phase::Fetch, 1, bytes);
+            })?;
+        }
+        self.monitor.finish(Phase::Fetch);
+        Ok(())
+    }
+
+    /// What is to be read of a batch, but for what a probe has read.
+    pub fn to_fetch(&self, objects: &[Object], marks: &Marks) -> Vec<FileFetch> {
+        let names: Vec<&ObjectName> = marks.names(objects, Mark::Fetch).collect();
+        let keys: Vec<Key> =
+            self.pool.install(|| names.par_iter().with_min_len(256).map(|name| name.key()).collect());
+        let probed = &self.seen.lock().probed;
+        plan::files(names.into_iter().zip(keys).filter(|(_, key)| !probed.contains(key)))
+    }
+
+    /// An object was read by a probe, and is in the cache.
+    pub fn was_probed(&self, key: Key) {
+        self.seen.lock().probed.insert(key);
+    }
+}

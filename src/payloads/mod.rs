@@ -1,0 +1,309 @@
+//! Payloads: the one place where a want is met, by memory, the cache, a thread that is fetching it
+//! already, or the source.
+//!
+//! [`Payloads::fill`] fetches what a plan says before any row asks, in source order. A
+//! [`ShardPayloads`] then hands the payloads to the rows of one shard, window by window, with their
+//! steps applied. Of several threads that miss one entry, one reads the source and stores the entry
+//! again; the others then find it in the cache. A cache that fails is no payload's problem.
+
+mod counters;
+mod fill;
+mod shard;
+mod tiers;
+
+use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::cache::flight::Flight;
+use crate::cache::{Cache, Lookup};
+use crate::fault::{Class, Fault};
+use crate::fetch::obtain;
+use crate::monitor::Monitor;
+use crate::object::Key;
+use crate::plan::{self, AdmittedObjects, FileFetch};
+use crate::store::Source;
+pub use counters::{Counter, Counters, Failures, FirstFailure, OnFailure};
+pub use fill::{Until, held, plan};
+pub use shard::{ShardPayloads, Supplied, Want};
+use tiers::MemoryTier;
+pub use tiers::{ShardTier, Use};
+
+/// A payload, or why there is none.
+pub type PayloadResult = Result<Bytes, Fault>;
+
+/// What the threads of a run share to meet their wants.
+pub struct Payloads<'a> {
+    pub source: &'a dyn Source,
+    /// `None`: payloads are read when a row needs them.
+    pub cache: Option<Cache>,
+    /// `None`: the cache takes every object.
+    pub admitted: Option<&'a AdmittedObjects>,
+    pub counters: Counters,
+    pub failures: Failures,
+    pub monitor: &'a dyn Monitor,
+    pub pool: &'a rayon::ThreadPool,
+    memory: MemoryTier,
+    flight: Flight,
+    /// The cache takes nothing more: its disk is full, or can be read only.
+    full: AtomicBool,
+    seen: Mutex<Seen>,
+}
+
+/// What this run knows of single objects.
+#[derive(Default)]
+struct Seen {
+    /// Read while a probe timed the source.
+    probed: HashSet<Key>,
+    /// Read for a row.
+    read: HashSet<Key>,
+    /// Read, and the cache could not keep it.
+    unkept: HashSet<Key>,
+    /// Its entry is not what it says.
+    damaged: HashSet<Key>,
+    /// Wants whose steps failed, by [`Want::id`].
+    failed_steps: HashSet<Key>,
+}
+
+impl<'a> Payloads<'a> {
+    /// `memory` bytes of payloads are kept for a second use.
+    pub fn new(
+        source: &'a dyn Source,
+        cache: Option<Cache>,
+        admitted: Option<&'a AdmittedObjects>,
+        memory: u64,
+        failures: Failures,
+        pool: &'a rayon::ThreadPool,
+        monitor: &'a dyn Monitor,
+    ) -> Payloads<'a> {
+        Payloads {
+            source,
+            memory: MemoryTier::new(if cache.is_some() { memory } else { 0 }),
+            cache,
+            admitted,
+            counters: Counters::default(),
+            failures,
+            monitor,
+            pool,
+            flight: Flight::default(),
+            full: AtomicBool::new(false),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// How long the payload of the object will be, where locator or cache say so, in bytes.
+    pub fn expected_bytes(&self, want: &Want) -> Option<u64> {
+        want.size().or_else(|| self.cache.as_ref()?.held(&want.key))
+    }
+
+    /// Reads the objects of `files` and hands over each payload, or nothing for an object that
+    /// failed, which is noted.
+    ///
+    /// Fails when the run is to stop, with some objects not handed over.
+    pub fn obtain(
+        &self,
+        files: &[FileFetch],
+        until: Until,
+        deliver: &(dyn Fn(Key, Option<Bytes>) + Sync),
+    ) -> anyhow::Result<()> {
+        let go_on = || {
+            self.monitor.check()?;
+            self.failures.check()?;
+            Ok(until == Until::Done || !self.is_full())
+        };
+        let each = |key, result: PayloadResult| match result {
+            Ok(payload) => deliver(key, Some(payload)),
+            Err(fault) => {
+                self.failures.insert(key, fault, self.monitor);
+                deliver(key, None);
+            }
+        };
+        let spent = obtain(self.source, files, self.pool, &go_on, &each)?;
+        self.counters.add_time(Counter::SourceNanos, spent.time);
+        self.counters.add(Counter::Requests, spent.requests);
+        self.counters.add(Counter::SourceBytes, spent.bytes);
+        self.failures.check()
+    }
+
+    /// Puts a payload into the cache, if it can.
+    pub fn keep(&self, key: Key, payload: &Bytes) {
+        let Some(cache) = &self.cache else { return };
+        let stored = match self.is_full() {
+            true => Err(None),
+            false => self.counters.timed(Counter::PutNanos, || cache.put(&key, payload)).map_err(Some),
+        };
+        let Err(error) = stored else {
+            self.counters.add(Counter::Puts, 1);
+            self.counters.add(Counter::PutBytes, payload.len() as u64);
+            return;
+        };
+        self.seen.lock().unkept.insert(key);
+        self.counters.add(Counter::PutFailures, 1);
+        let Some(error) = error else { return };
+        use ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        let lasting = [StorageFull, QuotaExceeded, ReadOnlyFilesystem, PermissionDenied];
+        if lasting.contains(&error.kind()) && self.full.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        self.monitor.problem(&format!(
+            "the cache cannot keep an object of {} bytes: {error}; such objects are read again when a row needs them",
+            payload.len()
+        ));
+    }
+
+    fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
+    /// The payloads of `wants`, of distinct objects that the cache may hold, without their steps, in
+    /// their order.
+    ///
+    /// Fails only when the run is to stop.
+    fn load(&self, wants: &[&Want]) -> anyhow::Result<Vec<PayloadResult>> {
+        let look_up = |want: &&Want| self.look_up(&want.key);
+        let mut found: Vec<Option<Bytes>> = self.pool.install(|| wants.par_iter().map(look_up).collect());
+        let mut missing: Vec<usize> = (0..wants.len()).filter(|&at| found[at].is_none()).collect();
+        while !missing.is_empty() {
+            missing.retain(|&at| self.failures.get(&wants[at].key).is_none());
+            missing = self.read_source(wants, &missing, &mut found)?;
+        }
+        Ok(self.results(wants, found))
+    }
+
+    /// The payloads of `wants`, of distinct objects that the cache does not take, without their
+    /// steps, in their order: from the cache if an earlier run put them there, else from their
+    /// sources.
+    ///
+    /// Fails only when the run is to stop.
+    fn load_apart(&self, wants: &[&Want]) -> anyhow::Result<Vec<PayloadResult>> {
+        let look_up = |want: &&Want| self.look_up_on_disk(&want.key);
+        let mut found: Vec<Option<Bytes>> = self.pool.install(|| wants.par_iter().map(look_up).collect());
+        self.counters.add(Counter::ShardFinds, found.iter().flatten().count() as u64);
+        let missing = |&at: &usize| found[at].is_none() && self.failures.get(&wants[at].key).is_none();
+        let missing: Vec<usize> = (0..wants.len()).filter(missing).collect();
+        self.read(wants, missing, &mut found, &|key, payload| {
+            let bytes = if self.count_read(key) { payload.len() as u64 } else { 0 };
+            self.counters.add(Counter::UniqueBytes, bytes);
+            self.counters.add(Counter::ShardReads, 1);
+        })?;
+        Ok(self.results(wants, found))
+    }
+
+    fn results(&self, wants: &[&Want], found: Vec<Option<Bytes>>) -> Vec<PayloadResult> {
+        let result = |(payload, want): (Option<Bytes>, &&Want)| {
+            let fault = || self.failures.get(&want.key).unwrap_or_else(|| Fault::new(Class::Io, "not read"));
+            payload.ok_or_else(fault)
+        };
+        found.into_iter().zip(wants).map(result).collect()
+    }
+
+    fn look_up(&self, key: &Key) -> Option<Bytes> {
+        let on_disk = || self.look_up_on_disk(key).inspect(|payload| self.memory.offer(*key, payload));
+        self.memory.get(key).or_else(on_disk)
+    }
+
+    fn look_up_on_disk(&self, key: &Key) -> Option<Bytes> {
+        let cache = self.cache.as_ref()?;
+        match self.counters.timed(Counter::LookupNanos, || cache.lookup(key)) {
+            Lookup::Hit(payload) => {
+                self.counters.add(Counter::Lookups, 1);
+                self.counters.add(Counter::LookupBytes, payload.len() as u64);
+                Some(payload)
+            }
+            Lookup::Absent => None,
+            Lookup::Damaged { length } => {
+                if self.seen.lock().damaged.insert(*key) {
+                    // The plan counted the length that the file claimed.
+                    self.counters.add(Counter::DamagedBytes, length);
+                    let what = format!("cache entry {key} is damaged; its object is fetched again");
+                    self.monitor.problem(&what);
+                }
+                None
+            }
+        }
+    }
+
+    /// Counts an object that was read from its source for a row; whether it is the first time.
+    fn count_read(&self, key: Key) -> bool {
+        let first = {
+            let mut seen = self.seen.lock();
+            seen.read.insert(key) && !seen.unkept.contains(&key)
+        };
+        self.counters.add(if first { Counter::Reads } else { Counter::Rereads }, 1);
+        first
+    }
+
+    /// Reads the objects at `places` from their sources into `found`; `each` is called with every
+    /// payload.
+    fn read(
+        &self,
+        wants: &[&Want],
+        mut places: Vec<usize>,
+        found: &mut [Option<Bytes>],
+        each: &(dyn Fn(Key, &Bytes) + Sync),
+    ) -> anyhow::Result<()> {
+        if places.is_empty() {
+            return Ok(());
+        }
+        places.sort_by(|&a, &b| wants[a].object.cmp(&wants[b].object));
+        let files = plan::files(places.iter().map(|&at| (&*wants[at].object, wants[at].key)));
+        let payloads: Mutex<HashMap<Key, Bytes>> = Mutex::default();
+        self.obtain(&files, Until::Done, &|key, payload| {
+            let Some(payload) = payload else { return };
+            each(key, &payload);
+            payloads.lock().insert(key, payload);
+        })?;
+        let mut payloads = payloads.into_inner();
+        places.iter().for_each(|&at| found[at] = payloads.remove(&wants[at].key));
+        Ok(())
+    }
+
+    /// Reads those of `missing` that no other thread is reading, waits for the others, and returns
+    /// what is still missing.
+    fn read_source(
+        &self,
+        wants: &[&Want],
+        missing: &[usize],
+        found: &mut [Option<Bytes>],
+    ) -> anyhow::Result<Vec<usize>> {
+        let (mut mine, mut others) = (Vec::new(), Vec::new());
+        let mut leads = Vec::new();
+        for &at in missing {
+            if self.cache.is_none() {
+                // Nobody could find what another thread has read.
+                mine.push(at);
+                continue;
+            }
+            match self.flight.try_lead(wants[at].key) {
+                Some(lead) => {
+                    // Another thread may have led and landed since the entry was missed.
+                    found[at] = self.look_up(&wants[at].key);
+                    if found[at].is_none() {
+                        mine.push(at);
+                        leads.push(lead);
+                    }
+                }
+                None => others.push(at),
+            }
+        }
+        self.read(wants, mine, found, &|key, payload| {
+            // The bytes of entries that were there when they were planned are counted already.
+            let uncounted = self.cache.is_none() || self.is_full() || self.seen.lock().damaged.contains(&key);
+            if self.count_read(key) && uncounted {
+                self.counters.add(Counter::UniqueBytes, payload.len() as u64);
+            }
+            self.keep(key, payload);
+        })?;
+        drop(leads);
+        others.retain(|&at| {
+            self.flight.wait(wants[at].key);
+            found[at] = self.look_up(&wants[at].key);
+            found[at].is_none()
+        });
+        Ok(others)
+    }
+}

@@ -1,0 +1,159 @@
+//! Hands the rows of one shard their payloads, window by window.
+//!
+//! An object that a limited cache does not take is read once for each shard that needs it, and for
+//! none of the others; the shard keeps it as long as it names it again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use super::{PayloadResult, Payloads, ShardTier, Use};
+use crate::fault::Fault;
+use crate::locator::Target;
+use crate::object::{Key, ObjectName};
+use crate::steps::Step;
+
+/// What a row wants: an object, and what is made of its payload.
+#[derive(Clone, Debug)]
+pub struct Want {
+    pub object: Arc<ObjectName>,
+    /// The key of the object.
+    pub key: Key,
+    /// In their order; none for the payload as it is.
+    pub steps: Vec<Step>,
+}
+
+impl Want {
+    /// What the wanted bytes are known by: the key of the object, or of what the steps make of it.
+    pub fn id(&self) -> Key {
+        self.steps.iter().fold(self.key, |key, step| {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(b"onepull step v1\0").update(&key.0).update(step.name().as_bytes());
+            Key(*hasher.finalize().as_bytes())
+        })
+    }
+
+    /// Bytes of the object, where its locator says so.
+    pub fn size(&self) -> Option<u64> {
+        self.object.size()
+    }
+
+    /// Applies the steps. A fault names the object.
+    fn apply_steps(&self, payload: Bytes) -> PayloadResult {
+        let applied = self.steps.iter().try_fold(payload, |payload, step| step.apply(&payload));
+        applied.map_err(|fault| {
+            let path = self.object.location();
+            let what = match self.object.target() {
+                Target::Whole => format!("{path}: {}", fault.what),
+                Target::Member(name) => format!("{path}: member {name}: {}", fault.what),
+                Target::Range { offset, size } => format!("{path}: {size} bytes at {offset}: {}", fault.what),
+            };
+            Fault::new(fault.class, what)
+        })
+    }
+}
+
+/// Payloads for the rows of one shard.
+pub struct ShardPayloads<'a> {
+    pub payloads: &'a Payloads<'a>,
+    /// For what a limited cache does not take.
+    apart: ShardTier,
+    /// Whether it was reported that the tier cannot keep something.
+    reported: bool,
+}
+
+/// How a reference got its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Supplied {
+    /// Through the cache, which may hold the object.
+    Cached,
+    /// By a read for the shard alone, this time or before.
+    Apart(Use),
+}
+
+impl<'a> ShardPayloads<'a> {
+    pub fn new(payloads: &'a Payloads<'a>, apart: ShardTier) -> ShardPayloads<'a> {
+        ShardPayloads { payloads, apart, reported: false }
+    }
+
+    /// Each of `wants` with its payload, in their order. They are fetched together, neighbours in
+    /// one request, and their steps run on all threads.
+    ///
+    /// Fails only when the run is to stop.
+    pub fn window(
+        &mut self,
+        wants: Vec<Want>,
+    ) -> anyhow::Result<impl Iterator<Item = (Want, PayloadResult)> + use<>> {
+        let mut distinct: Vec<&Want> = Vec::new();
+        let mut places: HashMap<Key, usize> = HashMap::new();
+        for want in &wants {
+            places.entry(want.key).or_insert_with(|| {
+                distinct.push(want);
+                distinct.len() - 1
+            });
+        }
+        let objects = self.load(&distinct)?;
+        let object = |want: &Want| objects[places[&want.key]].clone();
+        let step = |want: &Want| object(want).and_then(|payload| want.apply_steps(payload));
+        let results: Vec<PayloadResult> = if wants.iter().any(|want| !want.steps.is_empty()) {
+            self.payloads.pool.install(|| wants.par_iter().map(step).collect())
+        } else {
+            wants.iter().map(object).collect()
+        };
+        for (want, result) in wants.iter().zip(&results) {
+            if let Err(fault) = result
+                && object(want).is_ok()
+                && self.payloads.seen.lock().failed_steps.insert(want.id())
+            {
+                self.payloads.failures.report(fault, self.payloads.monitor)?;
+            }
+        }
+        Ok(wants.into_iter().zip(results))
+    }
+
+    /// Counts one reference to the object as done with.
+    pub fn used(&mut self, want: &Want) -> Supplied {
+        match self.takes(want) {
+            true => Supplied::Cached,
+            false => Supplied::Apart(self.apart.used(&want.key)),
+        }
+    }
+
+    fn takes(&self, want: &Want) -> bool {
+        self.payloads.admitted.is_none_or(|admitted| admitted.contain(&want.object))
+    }
+
+    /// The payloads of `wants`, of distinct objects, without their steps, in their order.
+    fn load(&mut self, wants: &[&Want]) -> anyhow::Result<Vec<PayloadResult>> {
+        if self.payloads.admitted.is_none() {
+            return self.payloads.load(wants);
+        }
+        let mut payloads: Vec<Option<PayloadResult>> =
+            wants.iter().map(|want| self.apart.get(&want.key).map(Ok)).collect();
+        let missing = (0..wants.len()).filter(|&at| payloads[at].is_none());
+        let (admitted, left_out): (Vec<usize>, Vec<usize>) = missing.partition(|&at| self.takes(wants[at]));
+        let at = |places: &[usize]| -> Vec<&Want> { places.iter().map(|&place| wants[place]).collect() };
+        for (place, payload) in admitted.iter().zip(self.payloads.load(&at(&admitted))?) {
+            payloads[*place] = Some(payload);
+        }
+        for (place, payload) in left_out.iter().zip(self.payloads.load_apart(&at(&left_out))?) {
+            if let Ok(payload) = &payload {
+                self.keep_apart(&wants[*place].key, payload);
+            }
+            payloads[*place] = Some(payload);
+        }
+        Ok(payloads.into_iter().map(|payload| payload.expect("kept, admitted or left out")).collect())
+    }
+
+    fn keep_apart(&mut self, key: &Key, payload: &Bytes) {
+        if let Err(error) = self.apart.keep(key, payload)
+            && !std::mem::replace(&mut self.reported, true)
+        {
+            self.payloads.monitor.problem(&format!(
+                "payloads that recur in a shard cannot be kept beside it: {error}; they are read again"
+            ));
+        }
+    }
+}
