@@ -44,6 +44,7 @@
 //! | [`cache`] | payloads kept on disk by key, verified |
 //! | [`steps`] | payload in, payload out: one page of a multi-page TIFF |
 //! | [`memory`] | one budget of bytes, shared by several owners |
+//! | `scratch` | a folder of drafts, and what dead processes left there |
 //! | [`publish`] | temporary file, then rename: the one place that does it |
 //! | [`monitor`] | what the library tells the outside while it works |
 //! | [`fault`] | why one reference has no bytes |
@@ -83,6 +84,7 @@ pub mod object;
 mod payloads;
 pub mod plan;
 pub mod publish;
+mod scratch;
 pub mod shard;
 pub mod steps;
 pub mod store;

@@ -46,10 +46,3 @@ impl Draft {
         }
     }
 }
-
-/// Writes a small file in one step.
-pub fn write(folder: &Path, to: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut draft = Draft::create(folder, "small-")?;
-    io::Write::write_all(draft.file(), bytes)?;
-    draft.commit(to)
-}

@@ -6,7 +6,6 @@
 
 pub mod flight;
 mod layout;
-mod scratch;
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
@@ -16,7 +15,7 @@ use anyhow::Context;
 use bytes::Bytes;
 
 use crate::object::Key;
-use scratch::Scratch;
+use crate::scratch::Scratch;
 
 /// Bytes that an entry takes on the disk beside its payload.
 pub const ENTRY_OVERHEAD: u64 = layout::TRAILER_LEN as u64;
@@ -47,7 +46,7 @@ impl Cache {
         let context =
             || format!("cannot open the cache {}; choose another place with --cache", root.display());
         let entries = layout::entries(root);
-        let made = fs::create_dir_all(root).and_then(|()| Scratch::open(&layout::scratch(root)));
+        let made = fs::create_dir_all(root).and_then(|()| Scratch::shared(&layout::scratch(root)));
         let scratch = match made {
             Ok(scratch) => scratch,
             Err(error) if is_read_only(&error) && entries.is_dir() => {
@@ -58,7 +57,7 @@ impl Cache {
         let tag = layout::tag(root);
         if !tag.exists() {
             // A cache without the tag works as well, so a lost race or a full disk is no error.
-            let _ = crate::publish::write(scratch.folder(), &tag, layout::CACHEDIR_TAG.as_bytes());
+            let _ = scratch.write(&tag, layout::CACHEDIR_TAG.as_bytes());
         }
         Ok(Cache { entries, scratch: Some(scratch) })
     }

@@ -22,6 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("memory", &[]),
     ("monitor", &[]),
     ("publish", &[]),
+    ("scratch", &["publish"]),
     ("threads", &[]),
     ("locator", &["fault"]),
     ("object", &["fault", "locator"]),
@@ -32,7 +33,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("plan", &["locator", "object"]),
     ("archive", &["fault", "locator", "store"]),
     ("store", &["archive", "fault", "locator", "plan"]),
-    ("cache", &["object", "publish"]),
+    ("cache", &["object", "scratch"]),
     ("fetch", &["fault", "object", "plan", "store"]),
     (
         "payloads",
@@ -45,7 +46,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "commands",
         &[
             "analysis", "cache", "counting", "fault", "fetch", "locator", "manifest", "memory", "monitor",
-            "object", "payloads", "plan", "publish", "shard", "steps", "store", "threads",
+            "object", "payloads", "plan", "publish", "scratch", "shard", "steps", "store", "threads",
         ],
     ),
     ("cli", &["analysis", "commands", "locator", "manifest", "monitor", "publish"]),

@@ -34,7 +34,7 @@ use crate::store::local::Local;
 use budget::WriteMemory;
 use inputs::{Input, Inputs};
 pub use options::*;
-use output::{Found, Output, Record};
+use output::{OutputFolder, ShardRecord};
 use probe::Route;
 pub use report::*;
 use scan::Scanned;
@@ -71,7 +71,7 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
         StopAfter::Shards => {
             let folder = options.output.as_deref().context("no output folder was given")?;
             WriteMemory::new(&found.readable, options)?;
-            let output = Output::open(folder)?;
+            let output = OutputFolder::open(folder)?;
             let prepared = Prepared::new(source, found, options, &pool, monitor)?;
             let mut report = materialize(source, prepared, &output, options, &pool, monitor)?;
             report.seconds.total = start.elapsed().as_secs_f64();
@@ -87,10 +87,10 @@ struct Prepared {
     choice: Option<CacheAdmission>,
     inputs: Vec<Input>,
     specs: Vec<ShardSpec>,
-    /// See [`Record::options`], by input.
+    /// See [`ShardRecord::options`], by input.
     fingerprints: Vec<String>,
     /// Finished shards, by input.
-    finished: Vec<Option<Record>>,
+    finished: Vec<Option<ShardRecord>>,
     scanned: Scanned,
     unreadable: Vec<Unreadable>,
     seconds: Seconds,
@@ -187,15 +187,11 @@ fn finished(
     options: &Options,
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
-) -> anyhow::Result<Vec<Option<Record>>> {
+) -> anyhow::Result<Vec<Option<ShardRecord>>> {
     use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
     let Some(folder) = options.output.as_deref() else { return Ok(vec![None; inputs.len()]) };
     let find = |(input, fingerprint): (&Input, &String)| {
-        let manifest = &input.manifest.path;
-        match output::find(folder, &input.shard, manifest, fingerprint, options.existing, monitor)? {
-            Found::Finished(record) => Ok(Some(record)),
-            Found::Unfinished => Ok(None),
-        }
+        output::find(folder, &input.shard, &input.manifest.path, fingerprint, options.existing, monitor)
     };
     pool.install(|| inputs.par_iter().zip(fingerprints).map(find).collect())
 }
@@ -203,7 +199,7 @@ fn finished(
 fn materialize(
     source: &dyn Source,
     mut prepared: Prepared,
-    output: &Output,
+    output: &OutputFolder,
     options: &Options,
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,

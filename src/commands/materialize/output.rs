@@ -11,8 +11,8 @@
 //! record says that it was made from this manifest with these options, and its bytes are those
 //! that the record names.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Read};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -21,17 +21,18 @@ use serde::{Deserialize, Serialize};
 use super::chunks::Outcome;
 use super::options::Existing;
 use crate::monitor::Monitor;
-use crate::publish::{self, Draft};
+use crate::publish::Draft;
+use crate::scratch::Scratch;
 
 /// An output folder that this run may write to.
-pub struct Output {
+pub struct OutputFolder {
     folder: PathBuf,
-    _lock: Option<File>,
+    scratch: Scratch,
 }
 
 /// What a finished shard is, and what it was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ShardRecord {
     /// BLAKE3 of the manifest.
     pub manifest: String,
     /// The options that decide about the bytes of a shard.
@@ -44,7 +45,7 @@ pub struct Record {
     pub materialized_bytes: u64,
 }
 
-impl Record {
+impl ShardRecord {
     pub fn outcome(&self) -> Outcome {
         Outcome {
             rows_out: self.rows_out,
@@ -56,68 +57,43 @@ impl Record {
     }
 }
 
-impl Output {
+impl OutputFolder {
     /// Makes the folder if needed and takes it for this run.
     ///
     /// Fails while another run writes there.
-    pub fn open(folder: &Path) -> anyhow::Result<Output> {
+    pub fn open(folder: &Path) -> anyhow::Result<OutputFolder> {
         let state = folder.join(".onepull");
-        let context = || format!("cannot write to the output folder {}", folder.display());
-        fs::create_dir_all(&state).with_context(context)?;
-        let lock =
-            File::options().create(true).append(true).open(state.join("lock")).with_context(context)?;
-        let lock = match lock.try_lock() {
-            Ok(()) => Some(lock),
-            Err(TryLockError::WouldBlock) => {
+        match Scratch::exclusive(&state.join("tmp"), &state.join("lock")) {
+            Ok(scratch) => Ok(OutputFolder { folder: folder.to_owned(), scratch }),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 bail!(
                     "another run is writing to {}; wait for it, or choose another --output",
                     folder.display()
                 )
             }
-            // Without locks two runs at once cost work, not bytes: shards appear by rename.
-            Err(TryLockError::Error(_)) => None,
-        };
-        let output = Output { folder: folder.to_owned(), _lock: lock };
-        output.empty_scratch().with_context(context)?;
-        fs::create_dir_all(output.scratch()).with_context(context)?;
-        Ok(output)
+            Err(error) => {
+                Err(error).with_context(|| format!("cannot write to the output folder {}", folder.display()))
+            }
+        }
     }
 
     /// Where temporary files go.
-    pub fn scratch(&self) -> PathBuf {
-        self.folder.join(".onepull/tmp")
-    }
-
-    fn empty_scratch(&self) -> io::Result<()> {
-        match fs::remove_dir_all(self.scratch()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+    pub fn scratch(&self) -> &Path {
+        self.scratch.folder()
     }
 
     /// A new file for a shard.
     pub fn draft(&self) -> anyhow::Result<Draft> {
-        Draft::create(&self.scratch(), "shard-")
-            .with_context(|| format!("cannot write to the output folder {}", self.folder.display()))
+        let context = || format!("cannot write to the output folder {}", self.folder.display());
+        self.scratch.draft().with_context(context)
     }
 
     /// Gives a shard its name, with its record.
-    pub fn commit(&self, draft: Draft, shard: &Path, record: &Record) -> anyhow::Result<()> {
+    pub fn commit(&self, draft: Draft, shard: &Path, record: &ShardRecord) -> anyhow::Result<()> {
         let context = || format!("cannot write the shard {}", self.folder.join(shard).display());
         let json = serde_json::to_vec_pretty(record)?;
-        let path = record_path(&self.folder, shard);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).with_context(context)?;
-        }
-        publish::write(&self.scratch(), &path, &json).with_context(context)?;
+        self.scratch.write(&record_path(&self.folder, shard), &json).with_context(context)?;
         draft.commit(&self.folder.join(shard)).with_context(context)
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        // A folder that cannot be removed now is emptied by the next run.
-        let _ = self.empty_scratch();
     }
 }
 
@@ -127,14 +103,8 @@ fn record_path(folder: &Path, shard: &Path) -> PathBuf {
     name.into()
 }
 
-/// What stands where a shard is to go.
-pub enum Found {
-    /// Nothing, or a shard that must be made again.
-    Unfinished,
-    Finished(Record),
-}
-
-/// Looks for the finished shard of the manifest with this hash, made with these options.
+/// The record of the finished shard of `manifest`, made with these options; `None` where the shard has
+/// to be made.
 ///
 /// Fails when a file is there that no run of this tool has written.
 pub fn find(
@@ -144,26 +114,26 @@ pub fn find(
     options: &str,
     existing: Existing,
     monitor: &dyn Monitor,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<Option<ShardRecord>> {
     if existing == Existing::Overwrite {
-        return Ok(Found::Unfinished);
+        return Ok(None);
     }
     let path = folder.join(shard);
     let Ok(json) = fs::read(record_path(folder, shard)) else {
         if path.exists() {
             bail!("{} is there and was not written by this tool; --overwrite replaces it", path.display());
         }
-        return Ok(Found::Unfinished);
+        return Ok(None);
     };
-    let Ok(record) = serde_json::from_slice::<Record>(&json) else { return Ok(Found::Unfinished) };
+    let Ok(record) = serde_json::from_slice::<ShardRecord>(&json) else { return Ok(None) };
     let same_length = path.metadata().is_ok_and(|metadata| metadata.len() == record.bytes);
     if record.options != options || !same_length {
-        return Ok(Found::Unfinished);
+        return Ok(None);
     }
     let finished = hash(manifest, monitor).is_ok_and(|hash| hash == record.manifest)
         && hash(&path, monitor).is_ok_and(|hash| hash == record.blake3);
     monitor.check()?;
-    Ok(if finished { Found::Finished(record) } else { Found::Unfinished })
+    Ok(finished.then_some(record))
 }
 
 /// BLAKE3 of a file, in hex.

@@ -5,7 +5,7 @@ use parking_lot::Mutex;
 use super::Prepared;
 use super::budget::WriteMemory;
 use super::options::Options;
-use super::output::Output;
+use super::output::OutputFolder;
 use super::write::{Job, Written};
 use crate::monitor::Phase;
 use crate::payloads::Payloads;
@@ -17,7 +17,7 @@ pub type AllWritten = Vec<(usize, Result<Written, anyhow::Error>)>;
 /// Fails when the run ends: what is finished by then stays.
 pub fn write_all(
     prepared: &Prepared,
-    output: &Output,
+    output: &OutputFolder,
     payloads: &Payloads,
     memory: &WriteMemory,
     options: &Options,

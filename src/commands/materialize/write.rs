@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::chunks::{Chunker, Outcome, Rule};
 use super::inputs::Input;
 use super::options::Options;
-use super::output::{self, Output, Record};
+use super::output::{self, OutputFolder, ShardRecord};
 use super::wants::{RowWant, RowWants};
 use crate::commands::tally::Tally;
 use crate::manifest::Piece;
@@ -29,11 +29,11 @@ pub struct Written {
 /// What writing a shard needs beside its input.
 pub struct Job<'a> {
     pub options: &'a Options,
-    /// See [`Record::options`].
+    /// See [`ShardRecord::options`].
     pub fingerprint: &'a str,
     /// What the rows of the input were when they were scanned.
     pub tally: &'a Tally,
-    pub output: &'a Output,
+    pub output: &'a OutputFolder,
     pub payloads: &'a Payloads<'a>,
     /// For payloads that shards keep for themselves.
     pub memory: &'a Arc<MemoryBudget>,
@@ -62,7 +62,7 @@ impl Job<'_> {
         if let Err(error) = self.check_laws(input, &outcome) {
             return Ok(Err(error));
         }
-        let record = Record {
+        let record = ShardRecord {
             manifest,
             options: self.fingerprint.to_owned(),
             bytes,
@@ -73,8 +73,11 @@ impl Job<'_> {
             materialized_bytes: outcome.materialized_bytes,
         };
         // A shard with failed references is not finished: the next run tries them again.
-        let record =
-            if outcome.failed.is_empty() { record } else { Record { manifest: String::new(), ..record } };
+        let record = if outcome.failed.is_empty() {
+            record
+        } else {
+            ShardRecord { manifest: String::new(), ..record }
+        };
         self.output.commit(draft, &input.shard, &record)?;
         Ok(Ok(Written { outcome, bytes: record.bytes, blake3: record.blake3 }))
     }
@@ -95,7 +98,7 @@ impl Job<'_> {
             Ok(references) => references,
             Err(error) => return self.unread(error),
         };
-        let tier = ShardTier::new(apart, Arc::clone(self.memory), self.output.scratch());
+        let tier = ShardTier::new(apart, Arc::clone(self.memory), self.output.scratch().to_owned());
         let mut chunker = Chunker::new(ShardPayloads::new(self.payloads, tier), rule);
         let mut emit = |chunk: &Chunk| shard.write(chunk).map_err(|error| self.explain(input, error));
         for rows in input.manifest.rows(Piece::Whole, Columns::All) {

@@ -1,46 +1,82 @@
-//! The files that a process is writing into the cache, and those that dead processes left.
+//! A folder of drafts: the files that a process is writing, and those that dead processes left.
 //!
-//! Each process holds a lock on a file of its own while it lives; the lock dies with it, however
-//! it ends. Whoever opens the cache removes the files of every process whose lock it can take.
-//! On file systems without locks a draft is removed when it is a day old.
+//! A process holds a lock while it lives; the lock dies with it, however it ends. Where many
+//! processes share the folder, each has a lock of its own there, and whoever opens the folder removes
+//! the drafts of every process whose lock it can take. Where locks do not work, a draft is removed
+//! when it is a day old. Where one process has the folder at a time, all that is there is its own.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::publish::Draft;
 
-/// A place for drafts of one process.
+/// A place for the drafts of one process.
 pub struct Scratch {
     folder: PathBuf,
-    /// Names of this process's files start with it.
-    process: String,
-    lock: Option<File>,
+    /// Names of this process's drafts start with it.
+    prefix: String,
+    owner: Owner,
+}
+
+/// Whose drafts are in a folder, and the lock that says so, where locks work.
+enum Owner {
+    Many { lock: Option<File>, path: PathBuf },
+    One { _lock: Option<File> },
 }
 
 impl Scratch {
-    /// Opens `folder`, making it if needed, and sweeps what dead processes left there.
-    pub fn open(folder: &Path) -> io::Result<Scratch> {
+    /// Opens `folder`, which many processes share, making it if needed. Removes what dead ones left
+    /// there.
+    pub fn shared(folder: &Path) -> io::Result<Scratch> {
         fs::create_dir_all(folder)?;
         sweep(folder)?;
         let process = unique();
-        let lock = OpenOptions::new().write(true).create_new(true).open(lock_path(folder, &process))?;
+        let path = lock_path(folder, &process);
+        let lock = OpenOptions::new().write(true).create_new(true).open(&path)?;
         // Without a lock this process's files look abandoned only where locks work for others.
         let lock = match lock.try_lock() {
             Ok(()) => Some(lock),
             Err(_) => {
-                let _ = fs::remove_file(lock_path(folder, &process));
+                let _ = fs::remove_file(&path);
                 None
             }
         };
-        Ok(Scratch { folder: folder.to_owned(), process, lock })
+        let prefix = format!("{process}-");
+        Ok(Scratch { folder: folder.to_owned(), prefix, owner: Owner::Many { lock, path } })
+    }
+
+    /// Opens `folder`, which this process has for itself as long as it holds the lock on the file
+    /// `lock`, making both if needed. Empties it.
+    ///
+    /// Fails with [`ErrorKind::WouldBlock`] while another process has it.
+    pub fn exclusive(folder: &Path, lock: &Path) -> io::Result<Scratch> {
+        lock.parent().map_or(Ok(()), fs::create_dir_all)?;
+        let file = File::options().create(true).append(true).open(lock)?;
+        let _lock = match file.try_lock() {
+            Ok(()) => Some(file),
+            Err(TryLockError::WouldBlock) => return Err(ErrorKind::WouldBlock.into()),
+            // Without locks two processes at once cost work, not bytes: files appear by rename.
+            Err(TryLockError::Error(_)) => None,
+        };
+        empty(folder)?;
+        fs::create_dir_all(folder)?;
+        let prefix = "draft-".to_owned();
+        Ok(Scratch { folder: folder.to_owned(), prefix, owner: Owner::One { _lock } })
     }
 
     /// A new file in this place.
     pub fn draft(&self) -> io::Result<Draft> {
-        Draft::create(&self.folder, &format!("{}-", self.process))
+        Draft::create(&self.folder, &self.prefix)
+    }
+
+    /// Writes a small file in one step.
+    pub fn write(&self, to: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut draft = self.draft()?;
+        draft.file().write_all(bytes)?;
+        draft.commit(to)
     }
 
     pub fn folder(&self) -> &Path {
@@ -50,9 +86,19 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if self.lock.is_some() {
-            let _ = fs::remove_file(lock_path(&self.folder, &self.process));
-        }
+        // What cannot be removed now is removed when the folder is opened again.
+        let _ = match &self.owner {
+            Owner::Many { lock: Some(_), path } => fs::remove_file(path),
+            Owner::Many { lock: None, .. } => Ok(()),
+            Owner::One { .. } => empty(&self.folder),
+        };
+    }
+}
+
+fn empty(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -119,11 +165,11 @@ mod tests {
     #[test]
     fn what_a_dead_process_left_is_swept_and_what_a_live_one_writes_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        let live = Scratch::open(folder.path()).unwrap();
+        let live = Scratch::shared(folder.path()).unwrap();
         let draft = live.draft().unwrap();
         fs::write(folder.path().join("1.2.3.lock"), "").unwrap();
         fs::write(folder.path().join("1.2.3-abc"), "half").unwrap();
-        let other = Scratch::open(folder.path()).unwrap();
+        let other = Scratch::shared(folder.path()).unwrap();
         assert_eq!(files(folder.path()), 3, "two locks and a draft");
         drop((draft, live, other));
         assert_eq!(files(folder.path()), 0);
@@ -136,9 +182,26 @@ mod tests {
         fs::write(&young, "half").unwrap();
         let old = File::create(folder.path().join("7.8.9-old")).unwrap();
         old.set_modified(SystemTime::now() - 2 * OLD).unwrap();
-        drop(Scratch::open(folder.path()).unwrap());
+        drop(Scratch::shared(folder.path()).unwrap());
         assert!(young.exists());
         fs::remove_file(young).unwrap();
         assert_eq!(files(folder.path()), 0);
+    }
+
+    #[test]
+    fn one_process_at_a_time_has_a_folder_and_it_is_emptied_before_and_after() {
+        let folder = tempfile::tempdir().unwrap();
+        let (drafts, lock) = (folder.path().join("tmp"), folder.path().join("lock"));
+        fs::create_dir(&drafts).unwrap();
+        fs::write(drafts.join("left"), "half").unwrap();
+        let scratch = Scratch::exclusive(&drafts, &lock).unwrap();
+        assert_eq!(files(&drafts), 0);
+        let taken = Scratch::exclusive(&drafts, &lock).err().unwrap();
+        assert_eq!(taken.kind(), ErrorKind::WouldBlock);
+        scratch.write(&folder.path().join("whole"), b"all").unwrap();
+        let draft = scratch.draft().unwrap();
+        drop(scratch);
+        assert!(!drafts.exists());
+        drop((draft, Scratch::exclusive(&drafts, &lock).unwrap()));
     }
 }
