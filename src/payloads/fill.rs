@@ -11,7 +11,7 @@ use crate::cache;
 use crate::counting::objects::Groups;
 use crate::monitor::{Monitor, Phase};
 use crate::object::{Key, Object, ObjectName};
-use crate::plan::{self, AdmittedObjects, FileFetch, Mark, Marks, Plan};
+use crate::plan::{self, FileFetch, Mark, Marks, Plan};
 
 /// How far [`Payloads::obtain`] goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,19 +20,18 @@ pub enum Until {
     CacheIsFull,
 }
 
-/// Plans the fetch of all objects, in batches of `batch_bytes`: asks the cache, if there is one at
-/// `root`, what it holds.
+/// Adds all objects to `plan`, in batches of `batch_bytes`: asks the cache, if there is one at `root`,
+/// what it holds.
 ///
 /// Fails when the objects cannot be read back, and when interrupted.
 pub fn plan(
+    mut plan: Plan,
     groups: &Groups,
     batch_bytes: u64,
     root: Option<&Path>,
-    admitted: Option<&AdmittedObjects>,
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
 ) -> anyhow::Result<Plan> {
-    let mut plan = Plan::default();
     for objects in groups.batches(batch_bytes) {
         monitor.check()?;
         let objects = objects?;
@@ -43,7 +42,7 @@ pub fn plan(
                 pool.install(|| objects.par_iter().with_min_len(256).map(held).collect())
             }
         };
-        plan.add(&objects, &held, admitted);
+        plan.add(&objects, &held);
     }
     Ok(plan.finish())
 }
@@ -56,11 +55,11 @@ pub fn held(root: &Path, object: &Object) -> Option<u64> {
 impl Payloads<'_> {
     /// Fetches everything that the cache is to hold and lacks. What fails is noted and does not end
     /// the run. Ends early when the cache is full: what it cannot keep is read when a row needs it.
-    pub fn fill(&self, groups: &Groups, batch_bytes: u64, plan: &Plan) -> anyhow::Result<()> {
+    pub fn fill(&self, groups: &Groups, batch_bytes: u64) -> anyhow::Result<()> {
         let probed = self.seen.lock().probed.len() as u64;
-        self.monitor.start(Phase::Fetch, plan.totals.fetch.objects - probed);
-        self.counters.add(Counter::UniqueBytes, plan.totals.held_bytes);
-        for (objects, marks) in groups.batches(batch_bytes).zip(&plan.batches) {
+        self.monitor.start(Phase::Fetch, self.plan.totals.fetch.objects - probed);
+        self.counters.add(Counter::UniqueBytes, self.plan.totals.held_bytes);
+        for (objects, marks) in groups.batches(batch_bytes).zip(&self.plan.batches) {
             let files = self.to_fetch(&objects?, marks);
             self.obtain(&files, Until::CacheIsFull, &|key, payload| {
                 let bytes = payload.as_ref().map_or(0, Bytes::len) as u64;

@@ -25,7 +25,8 @@ use crate::fault::{Class, Fault};
 use crate::fetch::obtain;
 use crate::monitor::Monitor;
 use crate::object::Key;
-use crate::plan::{self, AdmittedObjects, FileFetch};
+use crate::plan::uses::Uses;
+use crate::plan::{self, FileFetch, Plan};
 use crate::store::Source;
 pub use counters::{Counter, Counters, Failures, FirstFailure, OnFailure};
 pub use fill::{Until, held, plan};
@@ -41,8 +42,7 @@ pub struct Payloads<'a> {
     pub source: &'a dyn Source,
     /// `None`: payloads are read when a row needs them.
     pub cache: Option<Cache>,
-    /// `None`: the cache takes every object.
-    pub admitted: Option<&'a AdmittedObjects>,
+    pub plan: &'a Plan,
     pub counters: Counters,
     pub failures: Failures,
     pub monitor: &'a dyn Monitor,
@@ -74,7 +74,7 @@ impl<'a> Payloads<'a> {
     pub fn new(
         source: &'a dyn Source,
         cache: Option<Cache>,
-        admitted: Option<&'a AdmittedObjects>,
+        plan: &'a Plan,
         memory: u64,
         failures: Failures,
         pool: &'a rayon::ThreadPool,
@@ -84,7 +84,7 @@ impl<'a> Payloads<'a> {
             source,
             memory: MemoryTier::new(if cache.is_some() { memory } else { 0 }),
             cache,
-            admitted,
+            plan,
             counters: Counters::default(),
             failures,
             monitor,
@@ -164,7 +164,7 @@ impl<'a> Payloads<'a> {
     ///
     /// Fails only when the run is to stop.
     fn load(&self, wants: &[&Want]) -> anyhow::Result<Vec<PayloadResult>> {
-        let look_up = |want: &&Want| self.look_up(&want.key);
+        let look_up = |want: &&Want| self.look_up(want);
         let mut found: Vec<Option<Bytes>> = self.pool.install(|| wants.par_iter().map(look_up).collect());
         let mut missing: Vec<usize> = (0..wants.len()).filter(|&at| found[at].is_none()).collect();
         while !missing.is_empty() {
@@ -201,9 +201,18 @@ impl<'a> Payloads<'a> {
         found.into_iter().zip(wants).map(result).collect()
     }
 
-    fn look_up(&self, key: &Key) -> Option<Bytes> {
-        let on_disk = || self.look_up_on_disk(key).inspect(|payload| self.memory.offer(*key, payload));
-        self.memory.get(key).or_else(on_disk)
+    fn look_up(&self, want: &Want) -> Option<Bytes> {
+        let keep = |payload: &Bytes| {
+            if self.plan.uses.as_ref().is_none_or(|uses| uses.recur(&want.object)) {
+                self.memory.offer(want.key, payload);
+            }
+        };
+        self.memory.get(&want.key).or_else(|| self.look_up_on_disk(&want.key).inspect(keep))
+    }
+
+    /// What a limited cache takes; `None`: the cache takes every object.
+    pub fn limited(&self) -> Option<&'a Uses> {
+        self.plan.uses.as_ref().filter(|uses| uses.cache_is_limited())
     }
 
     fn look_up_on_disk(&self, key: &Key) -> Option<Bytes> {
@@ -281,7 +290,7 @@ impl<'a> Payloads<'a> {
             match self.flight.try_lead(wants[at].key) {
                 Some(lead) => {
                     // Another thread may have led and landed since the entry was missed.
-                    found[at] = self.look_up(&wants[at].key);
+                    found[at] = self.look_up(wants[at]);
                     if found[at].is_none() {
                         mine.push(at);
                         leads.push(lead);
@@ -301,7 +310,7 @@ impl<'a> Payloads<'a> {
         drop(leads);
         others.retain(|&at| {
             self.flight.wait(wants[at].key);
-            found[at] = self.look_up(&wants[at].key);
+            found[at] = self.look_up(wants[at]);
             found[at].is_none()
         });
         Ok(others)

@@ -115,6 +115,10 @@ impl<'a> ShardPayloads<'a> {
 
     /// Counts one reference to the object as done with.
     pub fn used(&mut self, want: &Want) -> Supplied {
+        let last = self.payloads.plan.uses.as_ref().is_some_and(|uses| uses.used(&want.object));
+        if last {
+            self.payloads.memory.forget(&want.key);
+        }
         match self.takes(want) {
             true => Supplied::Cached,
             false => Supplied::Apart(self.apart.used(&want.key)),
@@ -122,12 +126,12 @@ impl<'a> ShardPayloads<'a> {
     }
 
     fn takes(&self, want: &Want) -> bool {
-        self.payloads.admitted.is_none_or(|admitted| admitted.contain(&want.object))
+        self.payloads.limited().is_none_or(|uses| uses.admit(&want.object))
     }
 
     /// The payloads of `wants`, of distinct objects, without their steps, in their order.
     fn load(&mut self, wants: &[&Want]) -> anyhow::Result<Vec<PayloadResult>> {
-        if self.payloads.admitted.is_none() {
+        if self.payloads.limited().is_none() {
             return self.payloads.load(wants);
         }
         let mut payloads: Vec<Option<PayloadResult>> =

@@ -21,7 +21,18 @@ const OVERHEAD: usize = 96;
 /// A payload and the memory that it takes.
 struct Reserved {
     payload: Bytes,
-    _reservation: Reservation,
+    reservation: Option<Reservation>,
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        // A slice keeps all that was read with it: what it takes is free only with the last of them.
+        if !self.payload.is_unique()
+            && let Some(reservation) = self.reservation.take()
+        {
+            std::mem::forget(reservation);
+        }
+    }
 }
 
 impl AsRef<[u8]> for Reserved {
@@ -31,9 +42,9 @@ impl AsRef<[u8]> for Reserved {
 }
 
 /// The same payload with its reservation; `None` where the budget has no room for it.
-fn reserved(budget: &Arc<MemoryBudget>, payload: &Bytes) -> Option<Bytes> {
-    let _reservation = budget.reserve(payload.len() + OVERHEAD)?;
-    Some(Bytes::from_owner(Reserved { payload: payload.clone(), _reservation }))
+fn reserved(budget: &Arc<MemoryBudget>, payload: Bytes) -> Option<Bytes> {
+    let reservation = budget.reserve(payload.len() + OVERHEAD)?;
+    Some(Bytes::from_owner(Reserved { payload, reservation: Some(reservation) }))
 }
 
 /// Payloads of all shards, in front of the cache: those that came while there was room.
@@ -56,10 +67,16 @@ impl MemoryTier {
 
     /// Keeps the payload if there is room.
     pub fn offer(&self, key: Key, payload: &Bytes) {
-        let Some(payload) = reserved(&self.budget, payload) else { return };
-        if let Entry::Vacant(entry) = self.payloads.write().entry(key) {
+        if let Entry::Vacant(entry) = self.payloads.write().entry(key)
+            && let Some(payload) = reserved(&self.budget, payload.clone())
+        {
             entry.insert(payload);
         }
+    }
+
+    /// The payload is not used again.
+    pub fn forget(&self, key: &Key) {
+        self.payloads.write().remove(key);
     }
 }
 
@@ -131,7 +148,7 @@ impl ShardTier {
     pub fn keep(&mut self, key: &Key, payload: &Bytes) -> io::Result<()> {
         let Some(object) = self.objects.get_mut(key).filter(|object| object.left > 1) else { return Ok(()) };
         // A copy, because a slice keeps all that was read with it.
-        if let Some(kept) = reserved(&self.budget, &Bytes::copy_from_slice(payload)) {
+        if let Some(kept) = reserved(&self.budget, Bytes::copy_from_slice(payload)) {
             object.place = Place::Memory(kept);
             return Ok(());
         }
@@ -172,12 +189,22 @@ mod tests {
     #[test]
     fn memory_keeps_what_fits_and_counts_each_key_once() {
         let tier = MemoryTier::new(2 * (100 + OVERHEAD as u64));
-        let payload = Bytes::from(vec![1; 100]);
+        let payload = || Bytes::from(vec![1; 100]);
         for n in [1, 1, 1, 2, 3] {
-            tier.offer(key(n), &payload);
+            tier.offer(key(n), &payload());
         }
         assert_eq!([1, 2, 3].map(|n| tier.get(&key(n)).is_some()), [true, true, false]);
-        assert_eq!(tier.get(&key(1)), Some(payload));
+        assert_eq!(tier.get(&key(1)), Some(payload()));
+        tier.forget(&key(1));
+        tier.offer(key(3), &payload());
+        assert!(tier.get(&key(3)).is_some(), "the last use of another one made room");
+        // A slice leaves the memory that it shares with others, and with it the reservation.
+        tier.forget(&key(3));
+        let whole = Bytes::from(vec![1; 200]);
+        tier.offer(key(4), &whole.slice(..100));
+        tier.forget(&key(4));
+        tier.offer(key(5), &payload());
+        assert!(tier.get(&key(5)).is_none());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! only there; the plan says how many there are at most.
 
 pub mod coalesce;
+pub mod uses;
 
 use std::collections::HashSet;
 use std::ops::AddAssign;
@@ -16,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::locator::{SourcePath, Target};
 use crate::object::{Key, Object, ObjectName};
 use coalesce::coalesce;
+use uses::{CacheTakes, Uses};
 
 /// What to do for all objects of a run.
 #[derive(Default)]
@@ -23,6 +25,10 @@ pub struct Plan {
     pub totals: PlanTotals,
     /// In the order in which the objects were given.
     pub batches: Vec<Marks>,
+    /// `None`: the cache takes every object, and uses are not counted.
+    pub uses: Option<Uses>,
+    /// The objects that recur so far, where uses are counted.
+    recurring: Option<Vec<(u64, u64, bool)>>,
     /// Files of which ranges are read: a large one comes in several batches, and counts once.
     ranged: HashSet<u64>,
 }
@@ -82,17 +88,23 @@ pub struct FileFetch {
     pub keys: Vec<Key>,
 }
 
-/// The objects that a limited cache takes.
-pub struct AdmittedObjects {
-    /// [`crate::object::ObjectId::short`] of each, ascending: with n admitted objects, another one is
-    /// taken for admitted with probability n / 2^64.
-    ids: Vec<u64>,
-}
-
 impl Plan {
+    /// A plan for a limited cache.
+    pub fn limited(uses: Uses) -> Plan {
+        Plan { uses: Some(uses), ..Plan::default() }
+    }
+
+    /// A plan that counts the uses of objects, for a cache that takes all.
+    pub fn counting() -> Plan {
+        Plan { recurring: Some(Vec::new()), ..Plan::default() }
+    }
+
     /// Adds a batch of objects, distinct and sorted. `held`: the bytes of each that the cache holds.
-    /// `admitted`: what the cache takes; `None`: all.
-    pub fn add(&mut self, objects: &[Object], held: &[Option<u64>], admitted: Option<&AdmittedObjects>) {
+    pub fn add(&mut self, objects: &[Object], held: &[Option<u64>]) {
+        if let Some(recurring) = &mut self.recurring {
+            let objects = objects.iter().filter(|object| object.count > 1);
+            recurring.extend(objects.map(|object| (object.name.id().short(), object.count, true)));
+        }
         let totals = &mut self.totals;
         let mut marks = Marks::default();
         for (at, (object, held)) in objects.iter().zip(held).enumerate() {
@@ -107,7 +119,7 @@ impl Plan {
                     totals.held_bytes += bytes;
                     Mark::Held
                 }
-                None if admitted.is_none_or(|admitted| admitted.contain(&object.name)) => Mark::Fetch,
+                None if self.uses.as_ref().is_none_or(|uses| uses.admit(&object.name)) => Mark::Fetch,
                 None => {
                     totals.apart_references += object.count;
                     Mark::Apart
@@ -135,6 +147,9 @@ impl Plan {
     pub fn finish(mut self) -> Plan {
         self.totals.files += self.ranged.len() as u64;
         self.ranged = HashSet::new();
+        if let Some(recurring) = self.recurring.take() {
+            self.uses = Some(Uses::new(recurring, CacheTakes::All));
+        }
         self
     }
 }
@@ -208,19 +223,6 @@ impl FileFetch {
     }
 }
 
-impl AdmittedObjects {
-    /// `ids`: [`crate::object::ObjectId::short`] of each, in any order.
-    pub fn new(mut ids: Vec<u64>) -> AdmittedObjects {
-        ids.sort_unstable();
-        AdmittedObjects { ids }
-    }
-
-    /// Whether the cache takes the object with this name.
-    pub fn contain(&self, name: &ObjectName) -> bool {
-        self.ids.binary_search(&name.id().short()).is_ok()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,17 +258,17 @@ mod tests {
         };
         let objects: Vec<Object> = (1..=6).map(|n| object(n, n != 2)).collect();
         let ids = [1, 3, 4].map(|at: usize| objects[at].name.id().short());
-        let admitted = AdmittedObjects::new(ids.to_vec());
+        let uses = Uses::new(ids.map(|id| (id, 2, true)), CacheTakes::Admitted);
         let held = [Some(7), Some(8), None, None, None, None];
-        let mut plan = Plan::default();
-        plan.add(&objects, &held, Some(&admitted));
-        plan.add(&objects[..1], &held[2..3], None);
+        let mut plan = Plan::limited(uses);
+        plan.add(&objects[..3], &held[..3]);
+        plan.add(&objects[3..], &held[3..]);
         let Plan { totals, batches, .. } = plan.finish();
-        let marks: Vec<Mark> = (0..6).map(|at| batches[0].get(at)).collect();
+        let marks: Vec<Mark> = (0..6).map(|at| batches[at / 3].get(at % 3)).collect();
         use Mark::*;
         assert_eq!(marks, [Held, Reused, Apart, Fetch, Fetch, Apart]);
         assert_eq!((totals.held, totals.held_bytes, totals.reused, totals.reused_bytes), (1, 7, 1, 8));
-        assert_eq!((totals.fetch.objects, totals.fetch.requests, totals.fetch.sized_bytes), (3, 3, 30));
+        assert_eq!((totals.fetch.objects, totals.fetch.requests, totals.fetch.sized_bytes), (2, 2, 20));
         assert_eq!((totals.apart.objects, totals.apart_references, totals.files), (2, 9, 1));
     }
 }

@@ -13,7 +13,7 @@ use crate::cache::ENTRY_OVERHEAD;
 use crate::counting::objects::Groups;
 use crate::monitor::Monitor;
 use crate::object::Object;
-use crate::plan::AdmittedObjects;
+use crate::plan::uses::{CacheTakes, Uses};
 
 /// The size of each object where none is known, bytes.
 const GUESS_BYTES: u64 = 1 << 20;
@@ -29,7 +29,7 @@ pub fn admit(
     size: &(dyn Fn(&Object) -> Option<u64> + Sync),
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
-) -> anyhow::Result<(AdmittedObjects, CacheAdmission)> {
+) -> anyhow::Result<(Uses, CacheAdmission)> {
     let mut objects = Objects::default();
     for batch in groups.batches(batch_bytes) {
         monitor.check()?;
@@ -49,8 +49,8 @@ pub fn admit(
     };
     let admission = pool.install(|| admit_entries(&objects, policy, &[limit.bytes], ENTRY_OVERHEAD));
     let admission = &admission[0];
-    let admitted = objects.recurring().filter(|&(digest, k, size)| admission.admits(digest, k, size));
-    let admitted = AdmittedObjects::new(admitted.map(|(digest, _, _)| digest).collect());
+    let counted = objects.recurring().map(|(id, k, size)| (id, k, admission.admits(id, k, size)));
+    let uses = Uses::new(counted, CacheTakes::Admitted);
     let (sums, references) = (admission.admitted, groups.totals.references);
     let summary = CacheAdmission {
         policy: limit.policy.name(),
@@ -59,7 +59,7 @@ pub fn admit(
         admitted_bytes: u64::try_from(sums.bytes).unwrap_or(u64::MAX),
         predicted_hit_rate: if references == 0 { 0.0 } else { sums.hits as f64 / references as f64 },
     };
-    Ok((admitted, summary))
+    Ok((uses, summary))
 }
 
 /// Objects of unknown size are taken to have the mean of the others.

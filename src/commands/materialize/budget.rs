@@ -10,8 +10,9 @@ use std::sync::Arc;
 use bytesize::ByteSize;
 
 use super::inputs::Input;
-use super::options::Options;
+use super::options::{Options, StopAfter};
 use crate::memory::MemoryBudget;
+use crate::plan::uses::BYTES_PER_OBJECT;
 
 /// The shares of a run while it writes shards.
 pub struct WriteMemory {
@@ -61,4 +62,9 @@ pub fn grouping_bytes(options: &Options) -> u64 {
 /// encoded form.
 pub fn batch_bytes(options: &Options) -> u64 {
     options.memory / 16
+}
+
+/// Whether a run that writes shards counts the uses of so many objects.
+pub fn uses_fit(objects: u64, options: &Options) -> bool {
+    options.stop_after == StopAfter::Shards && objects.saturating_mul(BYTES_PER_OBJECT) <= options.memory / 16
 }

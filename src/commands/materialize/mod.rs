@@ -27,7 +27,8 @@ use crate::locator::Target;
 use crate::monitor::Monitor;
 use crate::object::Object;
 use crate::payloads::{self, Failures, FirstFailure, OnFailure, Payloads};
-use crate::plan::{AdmittedObjects, Plan};
+use crate::plan::Plan;
+use crate::plan::uses::Uses;
 use crate::shard::ShardSpec;
 use crate::store::Source;
 use crate::store::local::Local;
@@ -64,7 +65,7 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     }
     match options.stop_after {
         StopAfter::Plan => {
-            let prepared = Prepared::new(source, found, options, &pool, monitor)?;
+            let mut prepared = Prepared::new(source, found, options, &pool, monitor)?;
             let plan = prepared.plan(options, &pool, monitor)?;
             Ok(Outcome::Planned(summary::plan(&prepared, plan.totals, options, start)))
         }
@@ -83,7 +84,7 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
 /// Everything that is known before the first fetch.
 struct Prepared {
     /// What a limited cache takes.
-    admitted: Option<AdmittedObjects>,
+    uses: Option<Uses>,
     choice: Option<CacheAdmission>,
     inputs: Vec<Input>,
     specs: Vec<ShardSpec>,
@@ -136,21 +137,27 @@ impl Prepared {
             let size = |object: &Object| size(source, object, options);
             admission::admit(&scanned.groups, budget::batch_bytes(options), limit, &size, pool, monitor)
         };
-        let (admitted, choice) = options.cache_limit.map(admit).transpose()?.unzip();
+        let (uses, choice) = options.cache_limit.map(admit).transpose()?.unzip();
         let unreadable = found.unreadable;
-        Ok(Prepared { admitted, choice, inputs, specs, fingerprints, finished, scanned, unreadable, seconds })
+        Ok(Prepared { uses, choice, inputs, specs, fingerprints, finished, scanned, unreadable, seconds })
     }
 
     fn plan(
-        &self,
+        &mut self,
         options: &Options,
         pool: &rayon::ThreadPool,
         monitor: &dyn Monitor,
     ) -> anyhow::Result<Plan> {
         let root = (options.cache_mode != CacheMode::Never && options.cache_dir.is_dir())
             .then_some(options.cache_dir.as_path());
-        let (groups, admitted) = (&self.scanned.groups, self.admitted.as_ref());
-        payloads::plan(groups, budget::batch_bytes(options), root, admitted, pool, monitor)
+        let totals = self.scanned.groups.totals;
+        let recurring = totals.objects.min(totals.references - totals.objects);
+        let plan = match self.uses.take() {
+            Some(uses) => Plan::limited(uses),
+            None if budget::uses_fit(recurring, options) => Plan::counting(),
+            None => Plan::default(),
+        };
+        payloads::plan(plan, &self.scanned.groups, budget::batch_bytes(options), root, pool, monitor)
     }
 
     /// Inputs whose shard is to be written now.
@@ -214,16 +221,15 @@ fn materialize(
     let plan = prepared.plan(options, pool, monitor)?;
     let on_failure = if options.on_error == OnError::Fail { OnFailure::End } else { OnFailure::GoOn };
     let failures = Failures::new(on_failure);
-    let admitted = prepared.admitted.as_ref();
-    let mut payloads = Payloads::new(source, cache, admitted, memory.payloads, failures, pool, monitor);
+    let mut payloads = Payloads::new(source, cache, &plan, memory.payloads, failures, pool, monitor);
     let (groups, batch_bytes) = (&prepared.scanned.groups, budget::batch_bytes(options));
     let route = match options.cache_mode {
         CacheMode::Always => Route::Cache,
         CacheMode::Never => Route::Direct,
-        CacheMode::Auto => probe::choose(&payloads, groups, batch_bytes, &plan)?,
+        CacheMode::Auto => probe::choose(&payloads, groups, batch_bytes)?,
     };
     match route {
-        Route::Cache => payloads.fill(groups, batch_bytes, &plan)?,
+        Route::Cache => payloads.fill(groups, batch_bytes)?,
         Route::Direct => payloads.cache = None,
     }
     seconds.fetch = fetch_start.elapsed().as_secs_f64();

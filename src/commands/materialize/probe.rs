@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::commands::break_even::Costs;
 use crate::counting::objects::{Groups, Totals};
 use crate::payloads::{Counter, Payloads, Until};
-use crate::plan::{FileFetch, Plan};
+use crate::plan::FileFetch;
 
 /// How payloads get from sources to rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +23,8 @@ const OBJECTS: usize = 6;
 
 /// Times a sample of what the cache lacks and decides. What the sample read is in the cache
 /// afterwards.
-pub fn choose(payloads: &Payloads, groups: &Groups, batch_bytes: u64, plan: &Plan) -> anyhow::Result<Route> {
-    let batch = groups.batches(batch_bytes).zip(&plan.batches).next();
+pub fn choose(payloads: &Payloads, groups: &Groups, batch_bytes: u64) -> anyhow::Result<Route> {
+    let batch = groups.batches(batch_bytes).zip(&payloads.plan.batches).next();
     let Some((objects, marks)) = batch else { return Ok(Route::Cache) };
     let files = sample(payloads.to_fetch(&objects?, marks));
     let counters = &payloads.counters;

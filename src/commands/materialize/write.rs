@@ -122,12 +122,12 @@ impl Job<'_> {
     /// manifest is known before its payload is read.
     fn references_apart(&self, input: &Input) -> anyhow::Result<HashMap<Key, u64>> {
         let mut references = HashMap::new();
-        let Some(admitted) = self.payloads.admitted else { return Ok(references) };
+        let Some(uses) = self.payloads.limited() else { return Ok(references) };
         for rows in input.manifest.rows(Piece::Whole, Columns::References) {
             self.monitor.check()?;
             for want in RowWants::new(&rows?, &input.manifest.base, Cut::AfterAnyRow)?.wants {
                 if let RowWant::Payload(want) = want
-                    && !admitted.contain(&want.object)
+                    && !uses.admit(&want.object)
                 {
                     *references.entry(want.key).or_default() += 1;
                 }
