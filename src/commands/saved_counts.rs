@@ -18,11 +18,9 @@ use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow, ensure};
-use arrow_array::cast::AsArray;
+use anyhow::{Context, anyhow, bail, ensure};
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, RecordBatch, UInt64Array};
-use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -39,6 +37,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::analysis::objects::Objects;
 use crate::manifest::catch_panic;
+use crate::manifest::rows::whole_numbers;
 use crate::publish::Draft;
 
 const COLUMNS: [&str; 3] = ["references", "bytes", "objects"];
@@ -211,13 +210,15 @@ fn read_row_group(path: &Path, metadata: &ArrowReaderMetadata, nth: usize) -> an
 /// A column as whole numbers, whatever type another tool gave it.
 fn numbers(batch: &RecordBatch, name: &str) -> anyhow::Result<UInt64Array> {
     let column = batch.column_by_name(name).with_context(|| format!("no column `{name}`"))?;
-    let numbers = cast(column, &DataType::UInt64).with_context(|| format!("column `{name}`"))?;
+    let Some(numbers) = whole_numbers::<UInt64Type>(column) else {
+        bail!("column `{name}` has type {}, not a number", column.data_type())
+    };
     // A value that does not fit becomes null.
     ensure!(
         numbers.null_count() == column.logical_null_count(),
         "column `{name}` has a value that is not a whole number of at least 0"
     );
-    Ok(numbers.as_primitive::<UInt64Type>().clone())
+    Ok(numbers)
 }
 
 fn check_totals(metadata: &ArrowReaderMetadata, objects: &Objects) -> anyhow::Result<()> {

@@ -13,7 +13,6 @@ use std::sync::{Arc, Weak};
 use anyhow::{Context, bail};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use parking_lot::Mutex;
 use parquet::arrow::ProjectionMask;
@@ -115,15 +114,16 @@ fn filled(metadata: &ArrowReaderMetadata) -> Vec<String> {
     filled.map(|leaf| leaves.get_column_root(leaf).name().to_owned()).collect()
 }
 
-/// The schema of the file, with 32-bit offsets of payloads widened: a row group may hold more
-/// than 2 GiB of them. Texts that say what rows refer to are read as views of decoded pages and
-/// dictionaries, not copied.
+/// The schema of the file, with payloads of any type but one of fixed size read as `large_binary`: a
+/// row group may hold more than 2 GiB of them. Texts that say what rows refer to are read as views of
+/// decoded pages and dictionaries, not copied.
 fn load(file: &File, columns: Columns) -> anyhow::Result<ArrowReaderMetadata> {
     let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
     let schema = metadata.schema();
-    let better = |field: &Field| match (field.name().as_str(), field.data_type()) {
-        (BINARY_CONTENT, DataType::Binary) => Some(DataType::LargeBinary),
-        (MODALITY | SOURCE_REF, kind) if columns == Columns::References && is_string(kind) => {
+    let better = |field: &Field| match (field.name().as_str(), plain(field.data_type())) {
+        (BINARY_CONTENT, DataType::Binary | DataType::BinaryView) => Some(DataType::LargeBinary),
+        (BINARY_CONTENT, kind @ DataType::FixedSizeBinary(_)) => Some(kind.clone()),
+        (MODALITY | SOURCE_REF, DataType::Utf8 | DataType::LargeUtf8) if columns == Columns::References => {
             Some(DataType::Utf8View)
         }
         _ => None,
@@ -140,11 +140,11 @@ fn load(file: &File, columns: Columns) -> anyhow::Result<ArrowReaderMetadata> {
     Ok(ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)?)
 }
 
-fn is_string(kind: &DataType) -> bool {
+/// The type of the values, dictionary-encoded or not.
+fn plain(kind: &DataType) -> &DataType {
     match kind {
-        DataType::Dictionary(_, values) => is_string(values),
-        DataType::Utf8 | DataType::LargeUtf8 => true,
-        _ => false,
+        DataType::Dictionary(_, values) => plain(values),
+        other => other,
     }
 }
 
@@ -291,16 +291,9 @@ fn as_payloads(column: &ArrayRef) -> anyhow::Result<Payloads> {
     if column.logical_null_count() == column.len() {
         return Ok(Payloads::None);
     }
-    let is_binary = |data_type: &DataType| {
-        matches!(
-            data_type,
-            DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_)
-        )
-    };
     match column.data_type() {
-        DataType::Dictionary(_, values) if is_binary(values) => {}
-        other if is_binary(other) => {}
+        DataType::LargeBinary => Ok(Payloads::Some(column.as_binary::<i64>().clone())),
+        DataType::FixedSizeBinary(_) => Ok(Payloads::Some(column.as_fixed_size_binary().iter().collect())),
         other => bail!("column `{BINARY_CONTENT}` has type {other}, not binary"),
     }
-    Ok(Payloads::Some(cast(column, &DataType::LargeBinary)?.as_binary::<i64>().clone()))
 }

@@ -3,14 +3,16 @@
 //! Rows are Arrow record batches in the interleaved schema, whatever file they came from. The
 //! payload column travels beside the others, since most of it is null until it is filled in.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use arrow_array::builder::make_view;
 use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{
-    Array, ArrayRef, LargeBinaryArray, LargeStringArray, RecordBatch, StringViewArray, new_null_array,
+    Array, ArrayRef, ArrowPrimitiveType, BinaryViewArray, LargeBinaryArray, PrimitiveArray, RecordBatch,
+    StringViewArray, downcast_integer_array,
 };
-use arrow_cast::cast;
 use arrow_schema::DataType;
+use arrow_select::take::take;
 
 use crate::fault::{Class, Fault};
 use crate::locator::Locator;
@@ -164,8 +166,7 @@ impl Rows {
         places: Places,
         bad: Vec<BadRow>,
     ) -> anyhow::Result<Rows> {
-        let view = |name| as_view(required(&table, name)?, name);
-        let (modality, source_ref) = (view(MODALITY)?, view(SOURCE_REF)?);
+        let (modality, source_ref) = (text_column(&table, MODALITY)?, text_column(&table, SOURCE_REF)?);
         Ok(Rows { table, payloads, places, bad, modality, source_ref })
     }
 
@@ -225,42 +226,72 @@ fn short_view(text: &str) -> u128 {
 
 /// A column as text: any text or binary variant, dictionary-encoded or not. A column of another
 /// type is accepted when all of it is null.
-pub fn text_column(table: &RecordBatch, name: &str) -> anyhow::Result<LargeStringArray> {
-    as_text(required(table, name)?, name)
-}
-
-fn required<'a>(table: &'a RecordBatch, name: &str) -> anyhow::Result<&'a ArrayRef> {
-    table.column_by_name(name).with_context(|| format!("column `{name}` is missing"))
+pub fn text_column(table: &RecordBatch, name: &str) -> anyhow::Result<StringViewArray> {
+    let column = table.column_by_name(name).with_context(|| format!("column `{name}` is missing"))?;
+    if column.logical_null_count() == column.len() {
+        return Ok(StringViewArray::new_null(column.len()));
+    }
+    if !is_text(column.data_type()) {
+        bail!("column `{name}` has type {}, not text", column.data_type());
+    }
+    as_text(column)
 }
 
 /// [`text_column`] for a column that may be missing: all null then.
-pub fn optional_text_column(table: &RecordBatch, name: &str) -> anyhow::Result<LargeStringArray> {
+pub fn optional_text_column(table: &RecordBatch, name: &str) -> anyhow::Result<StringViewArray> {
     match table.column_by_name(name) {
-        Some(column) => as_text(column, name),
-        None => Ok(LargeStringArray::new_null(table.num_rows())),
+        Some(_) => text_column(table, name),
+        None => Ok(StringViewArray::new_null(table.num_rows())),
     }
 }
 
-fn as_text(column: &ArrayRef, name: &str) -> anyhow::Result<LargeStringArray> {
-    Ok(as_type(column, name, &DataType::LargeUtf8)?.as_string::<i64>().clone())
+/// Values as text, which is copied only where it is short. Bytes that are no text are null.
+pub fn as_text(values: &ArrayRef) -> anyhow::Result<StringViewArray> {
+    let bytes: BinaryViewArray = match values.data_type() {
+        DataType::Utf8View => return Ok(values.as_string_view().clone()),
+        DataType::Utf8 => return Ok(values.as_string::<i32>().into()),
+        DataType::LargeUtf8 => return Ok(values.as_string::<i64>().into()),
+        DataType::Dictionary(..) => {
+            let dictionary = values.as_any_dictionary();
+            let texts = as_text(dictionary.values())?;
+            return Ok(take(&texts, dictionary.keys(), None)?.as_string_view().clone());
+        }
+        DataType::Binary => values.as_binary::<i32>().into(),
+        DataType::LargeBinary => values.as_binary::<i64>().into(),
+        DataType::BinaryView => values.as_binary_view().clone(),
+        other => bail!("{other} is not text"),
+    };
+    let text = |bytes: Option<_>| bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
+    Ok(bytes.clone().to_string_view().unwrap_or_else(|_| bytes.iter().map(text).collect()))
 }
 
-/// A column as views of text, which copies no text where the column is not encoded.
-fn as_view(column: &ArrayRef, name: &str) -> anyhow::Result<StringViewArray> {
-    Ok(as_type(column, name, &DataType::Utf8View)?.as_string_view().clone())
-}
-
-fn as_type(column: &ArrayRef, name: &str, wanted: &DataType) -> anyhow::Result<ArrayRef> {
-    if column.data_type() == wanted {
-        return Ok(column.clone());
-    }
+/// A column of integers or floats as integers; what does not fit is null. `None`: it has another
+/// type, and is not all null.
+pub fn whole_numbers<T>(column: &ArrayRef) -> Option<PrimitiveArray<T>>
+where
+    T: ArrowPrimitiveType<Native: TryFrom<i128>>,
+{
     if column.logical_null_count() == column.len() {
-        return Ok(new_null_array(wanted, column.len()));
+        return Some(PrimitiveArray::new_null(column.len()));
     }
-    if !is_text(column.data_type()) {
-        anyhow::bail!("column `{name}` has type {}, not text", column.data_type());
-    }
-    Ok(cast(column, wanted)?)
+    let from_float = |number: f64| Some(number as i128).filter(|_| number.fract() == 0.0);
+    Some(downcast_integer_array! {
+        column => column.unary_opt(|number| i128::from(number).try_into().ok()),
+        DataType::Float32 => {
+            let floats = column.as_primitive::<Float32Type>();
+            floats.unary_opt(|number| from_float(number.into())?.try_into().ok())
+        },
+        DataType::Float64 => {
+            let floats = column.as_primitive::<Float64Type>();
+            floats.unary_opt(|number| from_float(number)?.try_into().ok())
+        },
+        _ => return None,
+    })
+}
+
+/// Whether [`whole_numbers`] takes a column of this type.
+pub fn is_number(data_type: &DataType) -> bool {
+    data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
 }
 
 /// Whether values of this type can be taken as text.

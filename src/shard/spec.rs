@@ -9,10 +9,11 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 
 use super::Chunk;
-use super::parquet::{Codec, JsonFields, ParquetLayout, ParquetShard};
+use super::parquet::{Codec, FieldTypes, JsonFields, ParquetLayout, ParquetShard};
 use super::webdataset::{self, ImageTokens, WebDatasetWriter};
 use crate::manifest::rows::{self, Columns};
 use crate::manifest::{Manifest, Piece};
+use crate::threads::in_turns;
 
 /// The format of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,21 +107,22 @@ pub enum ShardSpec {
 
 impl ShardSpec {
     /// The spec of each shard. Parquet shards have the columns of their manifest; those of JSONL
-    /// manifests share a schema, for which all rows are read. `check` is called between them; its
-    /// errors end the reading.
+    /// manifests share a schema, for which `jobs` threads read all rows.
     ///
-    /// Fails where the fields of JSONL rows cannot become columns.
+    /// Fails when `check` does, which is called now and then.
     pub fn for_all(
         shards: &[(&Manifest, ShardFormat)],
         options: &ShardOptions,
-        check: &dyn Fn() -> anyhow::Result<()>,
+        jobs: usize,
+        check: &(dyn Fn() -> anyhow::Result<()> + Sync),
     ) -> anyhow::Result<Vec<ShardSpec>> {
         let is_untyped = |(manifest, format): &&(&Manifest, _)| {
             *format == ShardFormat::Parquet && manifest.schema().is_none()
         };
         let untyped: Vec<&Manifest> =
             shards.iter().filter(is_untyped).map(|(manifest, _)| *manifest).collect();
-        let fields = if untyped.is_empty() { None } else { Some(Arc::new(json_fields(&untyped, check)?)) };
+        let fields =
+            if untyped.is_empty() { None } else { Some(Arc::new(json_fields(&untyped, jobs, check)?)) };
         let spec = |(manifest, format): &(&Manifest, ShardFormat)| match format {
             ShardFormat::WebDataset => ShardSpec::WebDataset { tokens: options.image_tokens },
             ShardFormat::Parquet => {
@@ -189,12 +191,23 @@ impl ShardSpec {
 /// again, and reported, when its references are read.
 fn json_fields(
     manifests: &[&Manifest],
-    check: &dyn Fn() -> anyhow::Result<()>,
+    jobs: usize,
+    check: &(dyn Fn() -> anyhow::Result<()> + Sync),
 ) -> anyhow::Result<JsonFields> {
-    JsonFields::infer(manifests.iter().flat_map(|manifest| {
-        let readable = manifest.rows(Piece::Whole, Columns::All).map_while(Result::ok);
-        readable.map(|rows| check().map(|()| (manifest.path.as_path(), rows)))
-    }))
+    let found =
+        in_turns(jobs.min(manifests.len()), manifests.len(), |turns| -> anyhow::Result<FieldTypes> {
+            let mut types = FieldTypes::default();
+            for nth in turns {
+                for rows in manifests[nth].rows(Piece::Whole, Columns::All).map_while(Result::ok) {
+                    check()?;
+                    types.add(&rows.table)?;
+                }
+            }
+            Ok(types)
+        })?;
+    let mut types = FieldTypes::default();
+    found.into_iter().for_each(|of_thread| types.merge(of_thread));
+    Ok(types.into_columns())
 }
 
 /// Writes a shard, of either format.

@@ -28,7 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("object", &["fault", "locator"]),
     ("steps", &["fault"]),
     ("manifest", &["fault", "locator"]),
-    ("shard", &["fault", "locator", "manifest"]),
+    ("shard", &["fault", "manifest", "threads"]),
     ("counting", &["memory", "object", "threads"]),
     ("plan", &["locator", "object"]),
     ("archive", &["fault", "locator", "store"]),

@@ -108,7 +108,7 @@ impl Prepared {
         let inputs = found.readable;
         let scan_start = Instant::now();
         let shards: Vec<_> = inputs.iter().map(|input| (&input.manifest, input.format)).collect();
-        let specs = ShardSpec::for_all(&shards, &options.shards(), &|| monitor.check())?;
+        let specs = ShardSpec::for_all(&shards, &options.shards(), options.jobs, &|| monitor.check())?;
         let fingerprints: Vec<String> =
             inputs.iter().zip(&specs).map(|(input, spec)| fingerprint(options, input, spec)).collect();
         let finished = finished(&inputs, &fingerprints, options, pool, monitor)?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use arrow_array::LargeStringArray;
+use arrow_array::StringViewArray;
 
 use crate::fault::Fault;
 use crate::locator::Base;
@@ -22,7 +22,7 @@ pub struct RowWants<'r> {
     /// One for each row.
     pub wants: Vec<RowWant>,
     /// The sample of each row, where chunks must not cut samples.
-    pub samples: Option<LargeStringArray>,
+    pub samples: Option<StringViewArray>,
 }
 
 /// What a row wants.

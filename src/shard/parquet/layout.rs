@@ -9,6 +9,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::schema::types::ColumnPath;
 
 use super::JsonFields;
+use super::days::with_days;
 use super::payload::Storage;
 use crate::manifest::rows::*;
 
@@ -119,20 +120,6 @@ fn builder() -> WriterPropertiesBuilder {
         .set_statistics_truncate_length(Some(16))
         .set_max_row_group_row_count(None)
         .set_created_by(concat!("onepull version ", env!("CARGO_PKG_VERSION")).to_owned())
-}
-
-/// `date64`, which no reader of Parquet but Arrow's own knows, becomes `date32`: both are days.
-fn with_days(field: &Arc<Field>) -> Arc<Field> {
-    let data_type = match field.data_type() {
-        DataType::Date64 => DataType::Date32,
-        DataType::List(inner) => DataType::List(with_days(inner)),
-        DataType::LargeList(inner) => DataType::LargeList(with_days(inner)),
-        DataType::FixedSizeList(inner, size) => DataType::FixedSizeList(with_days(inner), *size),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(with_days).collect()),
-        DataType::Map(entries, sorted) => DataType::Map(with_days(entries), *sorted),
-        _ => return field.clone(),
-    };
-    Arc::new(field.as_ref().clone().with_data_type(data_type))
 }
 
 fn set(fields: &mut Vec<Arc<Field>>, name: &str, data_type: impl Fn(&DataType) -> DataType) {

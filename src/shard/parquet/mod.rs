@@ -5,6 +5,7 @@
 //! where that saves space, and payloads are compressed where that saves space: most images are
 //! compressed already.
 
+mod days;
 mod json_fields;
 mod layout;
 mod payload;
@@ -13,10 +14,8 @@ use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use arrow_array::{Array, ArrayRef, LargeStringArray, RecordBatch};
-use arrow_cast::cast;
+use arrow_array::{ArrayRef, LargeStringArray, RecordBatch, StringViewArray};
 use arrow_schema::Field;
-use arrow_select::concat::concat;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{
     ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
@@ -26,7 +25,8 @@ use parquet::schema::types::ColumnDescPtr;
 
 use super::{Chunk, Filled};
 use crate::manifest::rows;
-pub use json_fields::JsonFields;
+use days::to_days;
+pub use json_fields::{FieldTypes, JsonFields};
 pub use layout::{Codec, ParquetLayout};
 use payload::Storage;
 
@@ -158,18 +158,17 @@ fn encode(
     open.into_iter().map(|writer| Ok(writer.close()?)).collect()
 }
 
-/// The values of a column in pieces, in the type of `field`.
+/// The values of a column in pieces, in a type that can be written as that of `field`.
 fn column(field: &Field, chunk: &Chunk, decoded: &[Option<RecordBatch>]) -> anyhow::Result<Vec<ArrayRef>> {
     if field.name() == rows::MATERIALIZE_ERROR {
-        return Ok(vec![cast(&errors(chunk)?, field.data_type())?]);
+        return Ok(vec![errors(chunk)?]);
     }
     let mut arrays = Vec::new();
     for (table, decoded) in chunk.tables.iter().zip(decoded) {
         let found = table.column_by_name(field.name());
         let found = found.or_else(|| decoded.as_ref().and_then(|table| table.column_by_name(field.name())));
         arrays.push(match found {
-            Some(array) if array.data_type() == field.data_type() => array.clone(),
-            Some(array) => cast(array, field.data_type())?,
+            Some(array) => to_days(array)?,
             None => arrow_array::new_null_array(field.data_type(), table.num_rows()),
         });
     }
@@ -178,14 +177,13 @@ fn column(field: &Field, chunk: &Chunk, decoded: &[Option<RecordBatch>]) -> anyh
 
 /// The error column: rows that were tried carry the outcome, the others what they had.
 fn errors(chunk: &Chunk) -> anyhow::Result<ArrayRef> {
-    let pieces = chunk.tables.iter().map(|table| rows::optional_text_column(table, rows::MATERIALIZE_ERROR));
-    let pieces: Vec<LargeStringArray> = pieces.collect::<anyhow::Result<_>>()?;
-    let before = concat(&pieces.iter().map(|piece| piece as &dyn Array).collect::<Vec<_>>())?;
-    let before: LargeStringArray = before.to_data().into();
-    let after = chunk.rows.iter().enumerate().map(|(row, filled)| match filled {
+    let before = chunk.tables.iter().map(|table| rows::optional_text_column(table, rows::MATERIALIZE_ERROR));
+    let before: Vec<StringViewArray> = before.collect::<anyhow::Result<_>>()?;
+    let before = before.iter().flat_map(|piece| piece.iter());
+    let after = chunk.rows.iter().zip(before).map(|(filled, before)| match filled {
         Filled::Failed(error) => Some(error.as_str()),
         Filled::Materialized(_) => None,
-        Filled::Untouched | Filled::Carried(_) => before.is_valid(row).then(|| before.value(row)),
+        Filled::Untouched | Filled::Carried(_) => before,
     });
     Ok(Arc::new(after.collect::<LargeStringArray>()))
 }

@@ -1,23 +1,20 @@
 //! Fields without a meaning, as JSON: columns of a Parquet manifest, or fields of JSONL rows.
 //!
-//! Columns of any Arrow type are encoded (binary as hex digits, decimals as numbers, times as
-//! text); JSONL values are taken over as they are spelt.
+//! Columns are encoded ([`super::json`]); JSONL values are taken over as they are spelt.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::ops::Range;
 
-use anyhow::Context;
-use arrow_array::{Array, LargeStringArray, RecordBatch, new_empty_array};
+use anyhow::ensure;
+use arrow_array::{Array, ArrayRef, RecordBatch, StringViewArray};
 use arrow_buffer::NullBuffer;
-use arrow_json::writer::{EncoderOptions, NullableEncoder, make_encoder};
 use arrow_schema::FieldRef;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
+use super::json;
 use super::table::Row;
 use crate::manifest::rows::{JSON_FIELDS, RESERVED, optional_text_column};
+use crate::shard::json_object::JsonObject;
 
 /// The fields of the rows of a chunk.
 pub struct Fields<'a> {
@@ -25,12 +22,12 @@ pub struct Fields<'a> {
     /// By table, then by name.
     columns: Vec<Vec<Column<'a>>>,
     /// By table.
-    json: &'a [Option<LargeStringArray>],
+    json: &'a [Option<StringViewArray>],
 }
 
 struct Column<'a> {
     nulls: Option<NullBuffer>,
-    encoder: NullableEncoder<'a>,
+    values: &'a ArrayRef,
 }
 
 /// The fields of one sample.
@@ -48,14 +45,8 @@ pub struct Field<'a> {
 
 /// Fails when values of this type cannot be written as JSON.
 pub fn check(field: &FieldRef) -> anyhow::Result<()> {
-    make_encoder(field, &new_empty_array(field.data_type()), &options())
-        .map(drop)
-        .with_context(|| format!("column `{}` cannot be written as JSON", field.name()))
-}
-
-/// Structs are written whole: which of their fields are null does not change their shape.
-pub fn options() -> EncoderOptions {
-    EncoderOptions::default().with_explicit_nulls(true)
+    ensure!(json::is_supported(field.data_type()), "column `{}` cannot be written as JSON", field.name());
+    Ok(())
 }
 
 pub fn is_passthrough(name: &str) -> bool {
@@ -63,7 +54,7 @@ pub fn is_passthrough(name: &str) -> bool {
 }
 
 /// The column of JSON objects, in tables that have one.
-pub fn json_column(table: &RecordBatch) -> anyhow::Result<Option<LargeStringArray>> {
+pub fn json_column(table: &RecordBatch) -> anyhow::Result<Option<StringViewArray>> {
     table.column_by_name(JSON_FIELDS).map(|_| optional_text_column(table, JSON_FIELDS)).transpose()
 }
 
@@ -72,8 +63,7 @@ impl<'a> Fields<'a> {
     /// as one of `ours`, or as an earlier one, get another name.
     pub fn of(
         tables: &'a [RecordBatch],
-        json: &'a [Option<LargeStringArray>],
-        options: &'a EncoderOptions,
+        json: &'a [Option<StringViewArray>],
         ours: &[&'static str],
     ) -> anyhow::Result<Fields<'a>> {
         let passthrough = |table: &'a RecordBatch| {
@@ -82,15 +72,8 @@ impl<'a> Fields<'a> {
         };
         let names = tables.first().into_iter().flat_map(passthrough);
         let names = names.map(|(field, _)| Cow::Borrowed(field.name().as_str())).collect();
-        let mut columns = Vec::new();
-        for table in tables {
-            let encoders = passthrough(table).map(|(field, column)| {
-                let encoder = make_encoder(field, column, options)
-                    .with_context(|| format!("column `{}` cannot be written as JSON", field.name()))?;
-                Ok(Column { nulls: column.logical_nulls(), encoder })
-            });
-            columns.push(encoders.collect::<anyhow::Result<_>>()?);
-        }
+        let column = |(_, values): (_, &'a ArrayRef)| Column { nulls: values.logical_nulls(), values };
+        let columns = tables.iter().map(|table| passthrough(table).map(column).collect()).collect();
         Ok(Fields { names: settled(names, ours), columns, json })
     }
 
@@ -105,7 +88,7 @@ impl<'a> Fields<'a> {
                 for (at, row) in rows.iter().enumerate() {
                     if column.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row.index)) {
                         let start = json.len();
-                        column.encoder.encode(row.index, &mut json);
+                        json::write(column.values, row.index, &mut json)?;
                         field.values.push((first + at, start..json.len()));
                     }
                 }
@@ -113,13 +96,13 @@ impl<'a> Fields<'a> {
             first += rows.len();
         }
         let columns = fields.len();
-        let all: &'a [Option<LargeStringArray>] = self.json;
+        let all: &'a [Option<StringViewArray>] = self.json;
         let mut index: HashMap<Cow<'a, str>, usize> = HashMap::new();
         for (at, row) in sample.iter().enumerate() {
             let Some(objects) = all[row.table].as_ref().filter(|objects| objects.is_valid(row.index)) else {
                 continue;
             };
-            let Object(members) = serde_json::from_str(objects.value(row.index))?;
+            let JsonObject(members) = serde_json::from_str(objects.value(row.index))?;
             for (name, value) in members.into_iter().filter(|(_, value)| value.get() != "null") {
                 let field = *index.entry(name).or_insert_with_key(|name| {
                     fields.push(Field { name: name.clone(), values: Vec::new() });
@@ -166,32 +149,4 @@ fn settled<'a>(names: Vec<Cow<'a, str>>, ours: &[&'static str]) -> Vec<Cow<'a, s
         name
     };
     names.into_iter().map(settle).collect()
-}
-
-/// The members of a JSON object, values as they are spelt.
-struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-#[derive(serde::Deserialize, PartialEq, Eq, Hash)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Object<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Object<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some((Name(name), value)) = map.next_entry()? {
-                    members.push((name, value));
-                }
-                Ok(Object(members))
-            }
-        }
-        deserializer.deserialize_map(Members)
-    }
 }

@@ -6,6 +6,7 @@
 
 mod document;
 mod fields;
+mod json;
 mod layout;
 mod member;
 mod names;
@@ -53,7 +54,7 @@ pub fn check_schema(schema: &Schema) -> anyhow::Result<()> {
     for name in [SAMPLE_ID, POSITION, MODALITY] {
         let Some((_, field)) = schema.column_with_name(name) else { bail!("column `{name}` is missing") };
         let (usable, wanted) = match name {
-            POSITION => (table::holds_positions(field.data_type()), "a number"),
+            POSITION => (is_number(field.data_type()), "a number"),
             _ => (is_text(field.data_type()), "text"),
         };
         if !usable {
@@ -74,8 +75,7 @@ impl<W: Write> WebDatasetWriter<W> {
     pub fn write(&mut self, chunk: &Chunk) -> anyhow::Result<()> {
         let columns = chunk.tables.iter().map(Columns::of).collect::<anyhow::Result<Vec<_>>>()?;
         let json = chunk.tables.iter().map(fields::json_column).collect::<anyhow::Result<Vec<_>>>()?;
-        let options = fields::options();
-        let mut fields = Fields::of(&chunk.tables, &json, &options, &OURS)?;
+        let mut fields = Fields::of(&chunk.tables, &json, &OURS)?;
         for sample in table::rows(chunk, &columns).chunk_by(|a, b| a.sample_id == b.sample_id) {
             self.write_sample(sample, &mut fields)
                 .with_context(|| format!("writing sample {:?}", sample[0].sample_id.unwrap_or_default()))?;

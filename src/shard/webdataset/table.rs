@@ -1,23 +1,20 @@
 //! Rows of a chunk, typed: what the writer of samples needs of each.
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array, Int64Array, LargeStringArray, RecordBatch};
-use arrow_cast::cast;
-use arrow_schema::DataType;
+use anyhow::{Context, bail};
+use arrow_array::{Array, Int64Array, RecordBatch, StringViewArray};
 
 use super::super::{Chunk, Filled};
 use crate::manifest::rows::*;
 
 /// The columns of one table of a chunk that have a meaning.
 pub struct Columns {
-    sample_id: LargeStringArray,
+    sample_id: StringViewArray,
     position: Int64Array,
-    modality: LargeStringArray,
-    content_type: LargeStringArray,
-    text: LargeStringArray,
-    source_ref: LargeStringArray,
-    error: LargeStringArray,
+    modality: StringViewArray,
+    content_type: StringViewArray,
+    text: StringViewArray,
+    source_ref: StringViewArray,
+    error: StringViewArray,
 }
 
 /// One row, borrowed from its chunk.
@@ -94,24 +91,14 @@ impl Row<'_> {
     }
 }
 
-/// Whether positions can be read from a column of this type.
-pub fn holds_positions(data_type: &DataType) -> bool {
-    data_type.is_numeric()
-}
-
 fn position_column(table: &RecordBatch) -> anyhow::Result<Int64Array> {
-    let Some(column) = table.column_by_name(POSITION) else {
-        anyhow::bail!("column `{POSITION}` is missing")
-    };
-    if column.logical_null_count() == column.len() {
-        return Ok(Int64Array::new_null(column.len()));
+    let column = table.column_by_name(POSITION).with_context(|| format!("column `{POSITION}` is missing"))?;
+    match whole_numbers(column) {
+        Some(positions) => Ok(positions),
+        None => bail!("column `{POSITION}` has type {}, not a number", column.data_type()),
     }
-    if !holds_positions(column.data_type()) {
-        anyhow::bail!("column `{POSITION}` has type {}, not a number", column.data_type());
-    }
-    Ok(cast(column, &DataType::Int64)?.as_primitive::<Int64Type>().clone())
 }
 
-fn value(column: &LargeStringArray, row: usize) -> Option<&str> {
+fn value(column: &StringViewArray, row: usize) -> Option<&str> {
     column.is_valid(row).then(|| column.value(row))
 }

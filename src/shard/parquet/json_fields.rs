@@ -1,0 +1,300 @@
+//! The fields of JSONL rows that have no meaning here, as columns.
+//!
+//! A field that is a text, a boolean or a number in all rows has a column of that type. Any other
+//! field has a column of JSON texts, as they are spelt: it is a list or an object, or it is of
+//! several types, or a number in it has more digits than a column of numbers keeps. The types are
+//! those that fit all manifests, so that the shards of one run share a schema. Columns are sorted by
+//! name.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use crate::manifest::rows;
+use crate::shard::json_object::JsonObject;
+
+/// Integers up to this one are floats without being rounded.
+const EXACT_IN_FLOAT: u64 = 1 << 53;
+
+/// What was seen of the values of each field.
+#[derive(Debug, Default)]
+pub struct FieldTypes(BTreeMap<String, SeenTypes>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct SeenTypes {
+    text: bool,
+    boolean: bool,
+    integer: bool,
+    float: bool,
+    /// An integer that a float would round.
+    inexact: bool,
+    /// What no column of another type holds.
+    other: bool,
+}
+
+impl FieldTypes {
+    /// Looks at the fields of some rows.
+    pub fn add(&mut self, table: &RecordBatch) -> anyhow::Result<()> {
+        for object in rows::optional_text_column(table, rows::JSON_FIELDS)?.iter().flatten() {
+            let JsonObject(members) = serde_json::from_str(object)?;
+            for (name, value) in members {
+                match self.0.get_mut(&*name) {
+                    Some(seen) => seen.add(value.get()),
+                    None => self.0.entry(name.into_owned()).or_default().add(value.get()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn merge(&mut self, other: FieldTypes) {
+        for (name, types) in other.0 {
+            self.0.entry(name).or_default().merge(types);
+        }
+    }
+
+    /// The columns that hold all that was seen.
+    pub fn into_columns(self) -> JsonFields {
+        let columns: Vec<ColumnType> = self.0.values().map(SeenTypes::column_type).collect();
+        let field = |(name, column): (&String, &ColumnType)| Field::new(name, column.data_type(), true);
+        let schema = Schema::new(self.0.keys().zip(&columns).map(field).collect::<Vec<_>>());
+        JsonFields {
+            schema: Arc::new(schema),
+            columns,
+            numbers: self.0.into_keys().enumerate().map(|(number, name)| (name, number)).collect(),
+        }
+    }
+}
+
+impl SeenTypes {
+    fn add(&mut self, json: &str) {
+        match json.as_bytes() {
+            b"null" => {}
+            // A text with half of a surrogate pair is valid JSON, but no text.
+            [b'"', ..] if text(json).is_some() => self.text = true,
+            [b't' | b'f', ..] => self.boolean = true,
+            [b'-' | b'0'..=b'9', ..] => match (json.parse::<i64>(), json.parse::<f64>()) {
+                (Ok(integer), _) => {
+                    self.integer = true;
+                    self.inexact |= integer.unsigned_abs() > EXACT_IN_FLOAT;
+                }
+                (_, Ok(float)) if float.is_finite() && json.contains(['.', 'e', 'E']) => self.float = true,
+                _ => self.other = true,
+            },
+            _ => self.other = true,
+        }
+    }
+
+    fn merge(&mut self, other: SeenTypes) {
+        self.text |= other.text;
+        self.boolean |= other.boolean;
+        self.integer |= other.integer;
+        self.float |= other.float;
+        self.inexact |= other.inexact;
+        self.other |= other.other;
+    }
+
+    fn column_type(&self) -> ColumnType {
+        match (self.text, self.boolean, self.integer || self.float) {
+            _ if self.other => ColumnType::Json,
+            // Nulls alone may be of any type, and every reader knows text.
+            (_, false, false) => ColumnType::Text,
+            (false, true, false) => ColumnType::Boolean,
+            (false, false, true) if !self.float => ColumnType::Integer,
+            (false, false, true) if !self.inexact => ColumnType::Float,
+            _ => ColumnType::Json,
+        }
+    }
+}
+
+/// The content of a JSON string.
+fn text(json: &str) -> Option<Cow<'_, str>> {
+    match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(content) if !content.contains('\\') => Some(Cow::Borrowed(content)),
+        _ => serde_json::from_str(json).ok().map(Cow::Owned),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ColumnType {
+    Text,
+    Boolean,
+    Integer,
+    Float,
+    Json,
+}
+
+impl ColumnType {
+    fn data_type(self) -> DataType {
+        match self {
+            ColumnType::Text | ColumnType::Json => DataType::Utf8,
+            ColumnType::Boolean => DataType::Boolean,
+            ColumnType::Integer => DataType::Int64,
+            ColumnType::Float => DataType::Float64,
+        }
+    }
+}
+
+/// The columns that hold these fields.
+#[derive(Debug)]
+pub struct JsonFields {
+    schema: SchemaRef,
+    columns: Vec<ColumnType>,
+    /// The number of the column by the name of its field.
+    numbers: HashMap<String, usize>,
+}
+
+impl JsonFields {
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The columns for the rows of `table`, null where a row lacks a field.
+    pub fn decode(&self, table: &RecordBatch) -> anyhow::Result<RecordBatch> {
+        let objects = rows::optional_text_column(table, rows::JSON_FIELDS)?;
+        let mut builders: Vec<ColumnBuilder> = self.columns.iter().map(ColumnBuilder::new).collect();
+        for object in &objects {
+            let mut values = vec![None; builders.len()];
+            if let Some(object) = object {
+                let JsonObject(members) = serde_json::from_str(object)?;
+                for (name, value) in members {
+                    // Only a manifest that changed since has another field, and it is refused later.
+                    if let Some(&number) = self.numbers.get(&*name) {
+                        values[number] = Some(value.get()).filter(|value| *value != "null");
+                    }
+                }
+            }
+            builders.iter_mut().zip(values).for_each(|(builder, value)| builder.append(value));
+        }
+        let columns: Vec<ArrayRef> = builders.into_iter().map(ColumnBuilder::finish).collect();
+        let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(table.num_rows()));
+        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
+    }
+}
+
+enum ColumnBuilder {
+    Text(StringBuilder),
+    Boolean(BooleanBuilder),
+    Integer(Int64Builder),
+    Float(Float64Builder),
+    Json(StringBuilder),
+}
+
+impl ColumnBuilder {
+    fn new(column: &ColumnType) -> ColumnBuilder {
+        match column {
+            ColumnType::Text => ColumnBuilder::Text(StringBuilder::new()),
+            ColumnType::Boolean => ColumnBuilder::Boolean(BooleanBuilder::new()),
+            ColumnType::Integer => ColumnBuilder::Integer(Int64Builder::new()),
+            ColumnType::Float => ColumnBuilder::Float(Float64Builder::new()),
+            ColumnType::Json => ColumnBuilder::Json(StringBuilder::new()),
+        }
+    }
+
+    fn append(&mut self, json: Option<&str>) {
+        match self {
+            ColumnBuilder::Text(builder) => builder.append_option(json.and_then(text)),
+            ColumnBuilder::Boolean(builder) => builder.append_option(json.map(|json| json == "true")),
+            ColumnBuilder::Integer(builder) => builder.append_option(json.and_then(|json| json.parse().ok())),
+            ColumnBuilder::Float(builder) => builder.append_option(json.and_then(|json| json.parse().ok())),
+            ColumnBuilder::Json(builder) => builder.append_option(json),
+        }
+    }
+
+    fn finish(self) -> ArrayRef {
+        match self {
+            ColumnBuilder::Text(mut builder) | ColumnBuilder::Json(mut builder) => Arc::new(builder.finish()),
+            ColumnBuilder::Boolean(mut builder) => Arc::new(builder.finish()),
+            ColumnBuilder::Integer(mut builder) => Arc::new(builder.finish()),
+            ColumnBuilder::Float(mut builder) => Arc::new(builder.finish()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, Int64Type};
+    use arrow_array::{Array, LargeStringArray};
+
+    use super::*;
+
+    /// One row for each of these objects; a blank one has no fields.
+    fn decoded(objects: &[&str]) -> RecordBatch {
+        let column: LargeStringArray =
+            objects.iter().map(|text| Some(*text).filter(|text| !text.is_empty())).collect();
+        let table = RecordBatch::try_from_iter([(rows::JSON_FIELDS, Arc::new(column) as ArrayRef)]).unwrap();
+        let (mut types, mut rest) = (FieldTypes::default(), FieldTypes::default());
+        types.add(&table.slice(0, 1)).unwrap();
+        rest.add(&table.slice(1, table.num_rows() - 1)).unwrap();
+        types.merge(rest);
+        types.into_columns().decode(&table).unwrap()
+    }
+
+    /// One row for each of these values of the field `x`.
+    fn column(values: &[&str]) -> ArrayRef {
+        let objects: Vec<String> = values.iter().map(|value| format!("{{\"x\":{value}}}")).collect();
+        decoded(&objects.iter().map(String::as_str).collect::<Vec<_>>())["x"].clone()
+    }
+
+    fn texts(values: &[&str]) -> Vec<Option<String>> {
+        column(values).as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn values_of_one_type_make_a_column_of_that_type() {
+        let integers = column(&["1", "-9223372036854775808", "9223372036854775807", "null"]);
+        assert_eq!(integers.as_primitive::<Int64Type>().values()[..3], [1, i64::MIN, i64::MAX]);
+        assert!(integers.is_null(3));
+        let floats = column(&["9007199254740992", "0.5", "-3", "1e300"]);
+        let expected = [9007199254740992.0, 0.5, -3.0, 1e300];
+        assert_eq!(floats.as_primitive::<Float64Type>().values()[..], expected);
+        let booleans = column(&["true", "false", "null"]);
+        assert_eq!(booleans.as_boolean().iter().collect::<Vec<_>>(), [Some(true), Some(false), None]);
+        assert_eq!(texts(&["\"a\"", "\"\\u00e9\\n\"", "null"]), [Some("a".into()), Some("é\n".into()), None]);
+        assert_eq!(texts(&["null", "null"]), [None, None]);
+    }
+
+    #[test]
+    fn all_other_values_are_json_texts_as_they_are_spelt() {
+        let (long, deep) = ("9".repeat(400), "[".repeat(100_000) + &"]".repeat(100_000));
+        for values in [
+            &["{\"a\": 1}", "null", "{}"][..],
+            &["[1,  2.50]", "[]"],
+            &["1", "\"one\""],
+            &["true", "0"],
+            &["\"a\"", "[\"a\"]"],
+            &["9007199254740993", "0.5"],
+            &["0.5", "-9007199254740993", "1.50E+3"],
+            &["18446744073709551615", "7"],
+            &["1e400"],
+            &["\"\\ud800\"", "\"a\""],
+            &[&long],
+            &[&deep],
+        ] {
+            let expected: Vec<_> = values.iter().map(|v| (*v != "null").then(|| v.to_string())).collect();
+            assert_eq!(texts(values), expected);
+        }
+    }
+
+    #[test]
+    fn columns_are_sorted_and_null_where_a_row_lacks_a_field() {
+        let table = decoded(&["", r#"{"x":null,"n":null}"#, r#"{"x":[],"e":2}"#, r#"{"x":[null, 1]}"#]);
+        let names: Vec<_> = table.schema().fields().iter().map(|field| field.name().clone()).collect();
+        assert_eq!(names, ["e", "n", "x"]);
+        assert_eq!((table["e"].null_count(), table["n"].null_count()), (3, 4));
+        let x: Vec<_> = table["x"].as_string::<i32>().iter().collect();
+        assert_eq!(x, [None, None, Some("[]"), Some("[null, 1]")]);
+        assert_eq!(decoded(&["", ""]).num_rows(), 2);
+    }
+
+    #[test]
+    fn the_last_of_a_repeated_field_counts() {
+        let a = &decoded(&[r#"{"a":1,"a":2}"#, r#"{"a":3,"a":null}"#])["a"];
+        assert_eq!(a.as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), [Some(2), None]);
+    }
+}
