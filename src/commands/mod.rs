@@ -4,6 +4,7 @@ pub mod analyze;
 mod break_even;
 mod manifests;
 pub mod materialize;
+mod references;
 pub mod saved_counts;
 mod scan;
 pub mod size;

@@ -1,14 +1,19 @@
-//! References become objects with counts, in bounded memory.
+//! References become objects with counts, in bounded memory: one engine for every command.
 //!
-//! What a run fetches it needs by name: [`objects`] keeps the canonical bytes of each object. What
-//! an analysis counts it needs as numbers: [`multiplicity`] keeps 32 bytes of each object, and
-//! [`spellings`] stands before it, so that a text that recurs is read once. Both scatter the
-//! references over partitions that are counted one by one, and move what exceeds the memory to one
-//! unnamed temporary file, which vanishes with the process. The result is the same either way.
+//! A locator that recurs is only looked up: [`texts`] knows what its text means. What it does not
+//! know is read, and the object it means goes to one of the partitions of a [`counter`], 32 bytes
+//! each. A command that fetches asks for the names of the objects, too ([`named`]): then the name is
+//! written down once, beside the counts, where its text is read first. What exceeds the memory is
+//! moved to one unnamed temporary file, which vanishes with the process. The result is the same
+//! either way.
 
-pub mod multiplicity;
-pub mod objects;
+pub mod counter;
+pub mod named;
+mod partition;
+mod record;
 #[cfg(test)]
 mod samples;
-pub mod spellings;
 mod spill;
+pub mod texts;
+
+pub use record::{CountedObject, Meaning};

@@ -8,7 +8,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 
 use super::{Counter, Payloads};
 use crate::cache;
-use crate::counting::objects::Groups;
+use crate::counting::named::NamedCounts;
 use crate::monitor::{Monitor, Phase};
 use crate::object::{Key, Object, ObjectName};
 use crate::plan::{self, FileFetch, Mark, Marks, Plan};
@@ -26,13 +26,13 @@ pub enum Until {
 /// Fails when the objects cannot be read back, and when interrupted.
 pub fn plan(
     mut plan: Plan,
-    groups: &Groups,
+    counts: &NamedCounts,
     batch_bytes: u64,
     root: Option<&Path>,
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
 ) -> anyhow::Result<Plan> {
-    for objects in groups.batches(batch_bytes) {
+    for objects in counts.batches(batch_bytes) {
         monitor.check()?;
         let objects = objects?;
         let held: Vec<Option<u64>> = match root {
@@ -55,11 +55,11 @@ pub fn held(root: &Path, object: &Object) -> Option<u64> {
 impl Payloads<'_> {
     /// Fetches everything that the cache is to hold and lacks. What fails is noted and does not end
     /// the run. Ends early when the cache is full: what it cannot keep is read when a row needs it.
-    pub fn fill(&self, groups: &Groups, batch_bytes: u64) -> anyhow::Result<()> {
+    pub fn fill(&self, counts: &NamedCounts, batch_bytes: u64) -> anyhow::Result<()> {
         let probed = self.seen.lock().probed.len() as u64;
         self.monitor.start(Phase::Fetch, self.plan.totals.fetch.objects - probed);
         self.counters.add(Counter::UniqueBytes, self.plan.totals.held_bytes);
-        for (objects, marks) in groups.batches(batch_bytes).zip(&self.plan.batches) {
+        for (objects, marks) in counts.batches(batch_bytes).zip(&self.plan.batches) {
             let files = self.to_fetch(&objects?, marks);
             self.obtain(&files, Until::CacheIsFull, &|key, payload| {
                 let bytes = payload.as_ref().map_or(0, Bytes::len) as u64;

@@ -41,7 +41,7 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
         already_present: tally.already_present,
         objects,
         duplicates: references.saturating_sub(objects),
-        spellings: scaled(totals.spellings.into(), scale),
+        spellings: scaled(totals.texts.into(), scale),
         mean_multiplicity: ratio(references as f64, objects as f64),
         median_multiplicity: summary.median_multiplicity(),
         max_multiplicity: summary.max_multiplicity(),
@@ -150,7 +150,7 @@ mod tests {
     use super::super::sources::SourceSums;
     use super::*;
     use crate::commands::tally::Tally;
-    use crate::counting::multiplicity::Totals;
+    use crate::counting::counter::CountTotals;
     use crate::fault;
 
     fn options(sample: Option<f64>) -> Options {
@@ -170,8 +170,9 @@ mod tests {
         let mut found = Found::new(&options(None));
         found.tally = Tally { rows: 900, no_locator: 3, bad_rows: 2, ..Tally::default() };
         found.tally.bad_locators.insert(fault::Class::BadLocator, 4);
-        found.references_in(0, summary.references());
-        let totals = Totals { spellings: objects.len() as u64, ..Totals::default() };
+        let tally = Tally { references: summary.references(), ..Tally::default() };
+        found.add_rows_of(0, &tally);
+        let totals = CountTotals { texts: objects.len() as u64, ..CountTotals::default() };
         let sources = SourceSums::default();
         Counts { summary, sources, totals, found, placed: None, unwritten: None }
     }
@@ -216,7 +217,7 @@ mod tests {
     fn a_sample_is_scaled_up_and_its_intervals_hold_the_estimates() {
         let mut counts = many();
         // In all there are references to objects that the sample does not hold.
-        counts.found.references_in(1, 12_600);
+        counts.found.add_rows_of(1, &Tally { references: 12_600, ..Tally::default() });
         let report = report(&counts, 7, Vec::new(), &options(Some(0.25)));
         assert_eq!((report.references, report.objects, report.duplicates), (16_800, 4_800, 12_000));
         assert_eq!(report.histogram[0].objects, 800);

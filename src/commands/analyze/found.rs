@@ -56,10 +56,10 @@ impl Found {
         self.sizeless.merge(other.sizeless);
     }
 
-    /// Counts some references in the manifest at `input`.
-    pub fn references_in(&mut self, input: usize, count: u64) {
-        self.tally.references += count;
-        *self.by_manifest.entry(input).or_default() += count;
+    /// Adds what some rows of the manifest at `input` are.
+    pub fn add_rows_of(&mut self, input: usize, tally: &Tally) {
+        self.tally.add(tally);
+        *self.by_manifest.entry(input).or_default() += tally.references;
     }
 
     /// Offers an object to be read, or asked for its size.

@@ -1,4 +1,4 @@
-//! Joins what the threads counted: spelling by spelling, then object by object.
+//! Joins what the threads counted: text by text, then object by object.
 
 use anyhow::Context;
 use parking_lot::Mutex;
@@ -13,15 +13,15 @@ use crate::analysis::Summary;
 use crate::analysis::objects::Objects;
 use crate::analysis::replay::Schedule;
 use crate::commands::saved_counts::SavedCounts;
-use crate::counting::multiplicity::{Counted, PARTITIONS, Totals};
-use crate::counting::spellings::SHELVES;
+use crate::counting::counter::{CountTotals, PARTITIONS, Partition};
+use crate::counting::texts::TABLES;
 use crate::monitor::{Monitor, Phase};
 
 /// What was counted.
 pub struct Counts {
     pub summary: Summary,
     pub sources: SourceSums,
-    pub totals: Totals,
+    pub totals: CountTotals,
     pub found: Found,
     /// What a replay came to, if there was one.
     pub placed: Option<placement::Outcome>,
@@ -33,20 +33,22 @@ pub struct Counts {
 ///
 /// Fails when a temporary file cannot be written or read, and when interrupted.
 pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counts> {
-    let Counting { inputs, spellings, counter, placements, sources, found, .. } = counting;
+    let Counting { inputs, references, placements, sources, found, .. } = counting;
     let (jobs, found) = (options.jobs, found.into_inner());
     let replayed = if placements.is_some() { PARTITIONS } else { 0 };
-    monitor.start(Phase::Group, (SHELVES + PARTITIONS + replayed) as u64);
+    monitor.start(Phase::Group, (TABLES + PARTITIONS + replayed) as u64);
     let done = || -> anyhow::Result<()> {
         monitor.advance(Phase::Group, 1, 0);
         monitor.check()
     };
-    spellings.drain(jobs, &counter, done)?;
+    references.texts.drain(jobs, &references.objects, done)?;
 
     // One of each for all threads, since there may be millions of sources and of sizes.
     let sums: Mutex<SourceSums> = Mutex::default();
     let saved: Option<Mutex<SavedCounts>> = options.save.is_some().then(Mutex::default);
-    let add = |summary: &mut Summary, _, objects: Vec<Counted>| {
+    let add = |summary: &mut Summary, _, partition: Partition| {
+        let objects: Vec<_> = partition.objects().collect();
+        drop(partition);
         objects.iter().for_each(|object| summary.add(object.count, object.size));
         sums.lock().add_all(&objects);
         if let Some(saved) = &saved {
@@ -55,7 +57,8 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
         }
         done()
     };
-    let (summary, totals) = counter
+    let (summary, totals) = references
+        .objects
         .fold(jobs, Summary::default, add, |summary, other| summary.merge(&other))
         .context("cannot count the references")?;
     let mut sums = sums.into_inner();
@@ -80,18 +83,19 @@ pub fn objects(
     jobs: usize,
     monitor: &dyn Monitor,
 ) -> anyhow::Result<(Objects, Option<Sequence>, Found)> {
-    let Counting { spellings, counter, sequence, found, .. } = counting;
-    monitor.start(Phase::Group, (SHELVES + PARTITIONS) as u64);
+    let Counting { references, sequence, found, .. } = counting;
+    monitor.start(Phase::Group, (TABLES + PARTITIONS) as u64);
     let done = || -> anyhow::Result<()> {
         monitor.advance(Phase::Group, 1, 0);
         monitor.check()
     };
-    spellings.drain(jobs, &counter, done)?;
-    let add = |table: &mut Objects, _, objects: Vec<Counted>| {
-        objects.iter().for_each(|object| table.push(object.digest, object.count, object.size));
+    references.texts.drain(jobs, &references.objects, done)?;
+    let add = |table: &mut Objects, _, partition: Partition| {
+        partition.objects().for_each(|object| table.push(object.id, object.count, object.size));
         done()
     };
-    let (table, _) = counter
+    let (table, _) = references
+        .objects
         .fold(jobs, Objects::default, add, |table, other| table.append(other))
         .context("cannot count the references")?;
     monitor.finish(Phase::Group);

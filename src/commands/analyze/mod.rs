@@ -12,7 +12,6 @@ mod found;
 mod group;
 mod ladder;
 mod modalities;
-mod naming;
 mod options;
 mod payloads;
 mod placement;

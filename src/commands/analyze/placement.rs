@@ -7,16 +7,16 @@ use std::io;
 use std::sync::Arc;
 
 use crate::analysis::replay::{Reads, Schedule};
-use crate::counting::multiplicity::{Counted, Counter, Inserter, Named};
-use crate::counting::spellings::{Batch, Meaning, Passed};
+use crate::counting::Meaning;
+use crate::counting::counter::{CountInserter, ObjectCounter, Partition};
 use crate::memory::MemoryBudget;
 use crate::object::ObjectId;
 
 /// The references of each object in each manifest.
-pub struct Placements(Counter);
+pub struct Placements(ObjectCounter);
 
 /// Adds placements from one thread; what is buffered counts once it is finished.
-pub struct Placer<'a>(Inserter<'a>);
+pub struct Placer<'a>(CountInserter<'a>);
 
 /// What the placements amount to.
 pub struct Outcome {
@@ -27,8 +27,8 @@ pub struct Outcome {
 }
 
 impl Placements {
-    pub fn new(room: Arc<MemoryBudget>) -> Placements {
-        Placements(Counter::new(room))
+    pub fn new(budget: Arc<MemoryBudget>) -> Placements {
+        Placements(ObjectCounter::new(budget))
     }
 
     pub fn placer(&self) -> Placer<'_> {
@@ -45,10 +45,11 @@ impl Placements {
         done: impl Fn() -> Result<(), E> + Sync,
     ) -> Result<Outcome, E> {
         let empty = || Outcome { reads: vec![Reads::default(); schedules.len()], pairs: 0 };
-        let add = |sum: &mut Outcome, _, mut pairs: Vec<Counted>| {
+        let add = |sum: &mut Outcome, _, partition: Partition| {
+            let mut pairs: Vec<_> = partition.objects().collect();
             sum.pairs += pairs.len() as u64;
-            pairs.sort_unstable_by_key(|pair| (pair.digest, pair.source));
-            for object in pairs.chunk_by(|a, b| a.digest == b.digest) {
+            pairs.sort_unstable_by_key(|pair| (pair.id, pair.source));
+            for object in pairs.chunk_by(|a, b| a.id == b.id) {
                 let tasks = object.iter().map(|pair| (pair.source, pair.count));
                 for (reads, schedule) in sum.reads.iter_mut().zip(schedules) {
                     *reads += schedule.reads(tasks.clone());
@@ -65,26 +66,16 @@ impl Placements {
 }
 
 impl Placer<'_> {
-    /// Counts all texts of `batch` in the manifest at `task` and empties it. As
-    /// [`crate::counting::spellings::Spellings::count`], but every text is read, and passed on with
-    /// one reference.
+    /// Adds a reference to each of `objects` in the manifest at `task`, and empties the list.
     ///
     /// Fails when the temporary file cannot be written.
-    pub fn count(
-        &mut self,
-        task: usize,
-        batch: &mut Batch,
-        mut read: impl FnMut(u32, u128) -> Option<Meaning>,
-        passed: &mut Vec<Passed>,
-    ) -> io::Result<u64> {
-        let before = passed.len();
-        passed.extend(batch.drain().filter_map(|(hash, row)| Some((read(row, hash)?.named, 1))));
-        for (named, count) in &passed[before..] {
-            let task = task as u32;
-            let id = ObjectId(named.id.0 & !u128::from(u32::MAX) | u128::from(task));
-            self.0.add(&Named { id, source: task, ..*named }, *count)?;
+    pub fn add_all(&mut self, task: usize, objects: &mut Vec<ObjectId>) -> io::Result<()> {
+        let source = task as u32;
+        for object in objects.drain(..) {
+            let id = ObjectId(object.0 & !u128::from(u32::MAX) | u128::from(source));
+            self.0.add(&Meaning { id, source, size: None, text: 0, wanted: true }, 1)?;
         }
-        Ok((passed.len() - before) as u64)
+        Ok(())
     }
 
     /// Hands everything over. Fails when the temporary file could not be written.
@@ -97,31 +88,15 @@ impl Placer<'_> {
 mod tests {
     use super::*;
 
-    fn named(object: u64) -> Named {
-        Named {
-            id: ObjectId(u128::from(object) << 64 | 77),
-            source: 9,
-            size: Some(1),
-            spelling: 0,
-            framed: false,
-        }
-    }
-
-    /// The objects of each manifest, in a room of `memory` bytes.
+    /// The objects of each manifest, in `memory` bytes.
     fn outcome(manifests: &[&[u64]], workers: &[u64], memory: u64, jobs: usize) -> Outcome {
         let placements = Placements::new(Arc::new(MemoryBudget::new(memory)));
-        let (mut placer, mut passed) = (placements.placer(), Vec::new());
+        let mut placer = placements.placer();
         for (task, objects) in manifests.iter().enumerate() {
-            let mut batch = Batch::default();
-            (0..).zip(*objects).for_each(|(row, object)| batch.push(u128::from(*object), row));
-            let read = |row, hash: u128| {
-                assert_eq!(u128::from(objects[row as usize]), hash);
-                let object = objects[row as usize];
-                (object > 0).then(|| Meaning { named: named(object), again: false })
-            };
-            let counted = placer.count(task, &mut batch, read, &mut passed).unwrap();
-            assert_eq!(counted, objects.iter().filter(|object| **object > 0).count() as u64);
-            assert!(passed.drain(..).all(|(named, count)| named.source == 9 && count == 1));
+            let id = |object: &u64| ObjectId(u128::from(*object) << 64 | 77);
+            let mut ids: Vec<ObjectId> = objects.iter().filter(|object| **object > 0).map(id).collect();
+            placer.add_all(task, &mut ids).unwrap();
+            assert!(ids.is_empty());
         }
         placer.finish().unwrap();
         let durations: Vec<u64> = manifests.iter().map(|objects| objects.len() as u64).collect();

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::report::SourceShare;
 use super::scale::scaled;
-use crate::counting::multiplicity::Counted;
+use crate::counting::CountedObject;
 
 /// Sources that are told apart; all further ones share the last number, and which those are
 /// depends on the threads. A web corpus has millions of hosts. A source takes its name, some 70
@@ -67,7 +67,7 @@ impl Sum {
 }
 
 impl SourceSums {
-    pub fn add_all(&mut self, objects: &[Counted]) {
+    pub fn add_all(&mut self, objects: &[CountedObject]) {
         for object in objects {
             let bytes = u128::from(object.size.unwrap_or(0));
             self.sum(object.source as usize).add(&Sum { references: object.count, objects: 1, bytes });
@@ -147,8 +147,8 @@ impl<'a> SourceCache<'a> {
 mod tests {
     use super::*;
 
-    fn object(source: u32, count: u64, size: Option<u64>) -> Counted {
-        Counted { digest: 0, source, size, count }
+    fn object(source: u32, count: u64, size: Option<u64>) -> CountedObject {
+        CountedObject { id: 0, source, size, count, wanted: true }
     }
 
     fn share(prefix: &str, references: u64, objects: u64, bytes: u64) -> SourceShare {

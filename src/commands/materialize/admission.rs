@@ -10,7 +10,7 @@ use super::report::CacheAdmission;
 use crate::analysis::admission::{Policy, admit_entries};
 use crate::analysis::objects::Objects;
 use crate::cache::ENTRY_OVERHEAD;
-use crate::counting::objects::Groups;
+use crate::counting::named::NamedCounts;
 use crate::monitor::Monitor;
 use crate::object::Object;
 use crate::plan::uses::{CacheTakes, Uses};
@@ -23,7 +23,7 @@ const GUESS_BYTES: u64 = 1 << 20;
 ///
 /// Fails when the counts cannot be read back, and when interrupted.
 pub fn admit(
-    groups: &Groups,
+    counts: &NamedCounts,
     batch_bytes: u64,
     limit: CacheLimit,
     size: &(dyn Fn(&Object) -> Option<u64> + Sync),
@@ -31,7 +31,7 @@ pub fn admit(
     monitor: &dyn Monitor,
 ) -> anyhow::Result<(Uses, CacheAdmission)> {
     let mut objects = Objects::default();
-    for batch in groups.batches(batch_bytes) {
+    for batch in counts.batches(batch_bytes) {
         monitor.check()?;
         let batch = batch?;
         let recurring: Vec<&Object> = batch.iter().filter(|object| object.count > 1).collect();
@@ -51,7 +51,7 @@ pub fn admit(
     let admission = &admission[0];
     let counted = objects.recurring().map(|(id, k, size)| (id, k, admission.admits(id, k, size)));
     let uses = Uses::new(counted, CacheTakes::Admitted);
-    let (sums, references) = (admission.admitted, groups.totals.references);
+    let (sums, references) = (admission.admitted, counts.totals.references);
     let summary = CacheAdmission {
         policy: limit.policy.name(),
         budget: limit.bytes,

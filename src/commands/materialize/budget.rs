@@ -1,9 +1,9 @@
 //! How a bound on memory is divided. Every share of the command is in this file.
 //!
-//! Grouping has half of it and is over when payloads move. Then the payloads of one chunk must fit,
-//! with what is beside them; half of the rest keeps payloads for a second use, and the other half
-//! lets more shards be written at the same time. Where the cache is limited, the first half is
-//! shared by what it takes and what it does not.
+//! Counting has all of it and is over when payloads move; the counted objects have a quarter until
+//! shards are written. Then the payloads of one chunk must fit, with what is beside them; half of the
+//! rest keeps payloads for a second use, and the other half lets more shards be written at the same
+//! time. Where the cache is limited, the first half is shared by what it takes and what it does not.
 
 use std::sync::Arc;
 
@@ -53,9 +53,19 @@ impl WriteMemory {
     }
 }
 
-/// For the references until they are counted, bytes.
-pub fn grouping_bytes(options: &Options) -> u64 {
-    options.memory / 2
+/// The shares of counting, bytes.
+#[derive(Clone, Copy)]
+pub struct CountMemory {
+    /// While manifests are read and references counted.
+    pub scan: u64,
+    /// For the counted objects, until shards are written.
+    pub objects: u64,
+}
+
+impl CountMemory {
+    pub fn new(options: &Options) -> CountMemory {
+        CountMemory { scan: options.memory, objects: options.memory / 4 }
+    }
 }
 
 /// Objects are planned and fetched in batches: decoded, one takes several times the memory of its

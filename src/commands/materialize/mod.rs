@@ -123,19 +123,19 @@ impl Prepared {
         };
         let settings = scan::Settings {
             jobs: options.jobs,
-            grouping_bytes: budget::grouping_bytes(options),
+            memory: budget::CountMemory::new(options),
             wanted: &wanted,
             on_fault: &on_fault,
         };
         let references = scan::scan(&inputs, &settings, monitor)?;
         let scan = scan_start.elapsed().as_secs_f64();
         let group_start = Instant::now();
-        let scanned = references.group(pool, monitor)?;
+        let scanned = references.group(options.jobs, settings.memory, monitor)?;
         scanned.unreadable.iter().for_each(|manifest| monitor.problem(&manifest.to_string()));
         let seconds = Seconds { scan, group: group_start.elapsed().as_secs_f64(), ..Seconds::default() };
         let admit = |limit| {
             let size = |object: &Object| size(source, object, options);
-            admission::admit(&scanned.groups, budget::batch_bytes(options), limit, &size, pool, monitor)
+            admission::admit(&scanned.counts, budget::batch_bytes(options), limit, &size, pool, monitor)
         };
         let (uses, choice) = options.cache_limit.map(admit).transpose()?.unzip();
         let unreadable = found.unreadable;
@@ -150,14 +150,14 @@ impl Prepared {
     ) -> anyhow::Result<Plan> {
         let root = (options.cache_mode != CacheMode::Never && options.cache_dir.is_dir())
             .then_some(options.cache_dir.as_path());
-        let totals = self.scanned.groups.totals;
+        let totals = self.scanned.counts.totals;
         let recurring = totals.objects.min(totals.references - totals.objects);
         let plan = match self.uses.take() {
             Some(uses) => Plan::limited(uses),
             None if budget::uses_fit(recurring, options) => Plan::counting(),
             None => Plan::default(),
         };
-        payloads::plan(plan, &self.scanned.groups, budget::batch_bytes(options), root, pool, monitor)
+        payloads::plan(plan, &self.scanned.counts, budget::batch_bytes(options), root, pool, monitor)
     }
 
     /// Inputs whose shard is to be written now.
@@ -222,20 +222,20 @@ fn materialize(
     let on_failure = if options.on_error == OnError::Fail { OnFailure::End } else { OnFailure::GoOn };
     let failures = Failures::new(on_failure);
     let mut payloads = Payloads::new(source, cache, &plan, memory.payloads, failures, pool, monitor);
-    let (groups, batch_bytes) = (&prepared.scanned.groups, budget::batch_bytes(options));
+    let (counts, batch_bytes) = (&prepared.scanned.counts, budget::batch_bytes(options));
     let route = match options.cache_mode {
         CacheMode::Always => Route::Cache,
         CacheMode::Never => Route::Direct,
-        CacheMode::Auto => probe::choose(&payloads, groups, batch_bytes)?,
+        CacheMode::Auto => probe::choose(&payloads, counts, batch_bytes)?,
     };
     match route {
-        Route::Cache => payloads.fill(groups, batch_bytes)?,
+        Route::Cache => payloads.fill(counts, batch_bytes)?,
         Route::Direct => payloads.cache = None,
     }
     seconds.fetch = fetch_start.elapsed().as_secs_f64();
 
     let write_start = Instant::now();
-    prepared.scanned.groups.release();
+    prepared.scanned.counts.release();
     let written = shards::write_all(&prepared, output, &payloads, &memory, options)?;
     seconds.write = write_start.elapsed().as_secs_f64();
     let done = summary::Done { planned: plan.totals, route, payloads: &payloads, written, seconds };

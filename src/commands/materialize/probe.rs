@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::commands::break_even::Costs;
-use crate::counting::objects::{Groups, Totals};
+use crate::counting::named::{NamedCounts, NamedTotals};
 use crate::payloads::{Counter, Payloads, Until};
 use crate::plan::FileFetch;
 
@@ -23,8 +23,8 @@ const OBJECTS: usize = 6;
 
 /// Times a sample of what the cache lacks and decides. What the sample read is in the cache
 /// afterwards.
-pub fn choose(payloads: &Payloads, groups: &Groups, batch_bytes: u64) -> anyhow::Result<Route> {
-    let batch = groups.batches(batch_bytes).zip(&payloads.plan.batches).next();
+pub fn choose(payloads: &Payloads, counts: &NamedCounts, batch_bytes: u64) -> anyhow::Result<Route> {
+    let batch = counts.batches(batch_bytes).zip(&payloads.plan.batches).next();
     let Some((objects, marks)) = batch else { return Ok(Route::Cache) };
     let files = sample(payloads.to_fetch(&objects?, marks));
     let counters = &payloads.counters;
@@ -48,7 +48,7 @@ pub fn choose(payloads: &Payloads, groups: &Groups, batch_bytes: u64) -> anyhow:
         put: each(counters.get(Counter::PutNanos) - before[1]),
         hit: each(hit.into_inner()),
     };
-    let Totals { references, objects, .. } = groups.totals;
+    let NamedTotals { references, objects, .. } = counts.totals;
     if timed == 0 || costs.favour_a_cache(references, objects) {
         counters.add(Counter::Reads, timed);
         counters.add(Counter::UniqueBytes, bytes.into_inner());

@@ -24,7 +24,7 @@ pub struct Done<'a> {
 
 /// The report of a dry run.
 pub fn plan(prepared: &Prepared, planned: PlanTotals, options: &Options, start: Instant) -> PlanReport {
-    let totals = prepared.scanned.groups.totals;
+    let totals = prepared.scanned.counts.totals;
     let mut fetch = planned.fetch;
     fetch += planned.apart;
     let mut report = PlanReport {
@@ -67,7 +67,7 @@ pub fn plan(prepared: &Prepared, planned: PlanTotals, options: &Options, start: 
 
 /// The report of a run that wrote its shards.
 pub fn report(prepared: &Prepared, done: Done, options: &Options) -> Report {
-    let totals = prepared.scanned.groups.totals;
+    let totals = prepared.scanned.counts.totals;
     let counters = &done.payloads.counters;
     let wanted = totals.objects - done.planned.reused.min(totals.objects);
     let (reads, rereads) = (counters.get(Counter::Reads), counters.get(Counter::Rereads));

@@ -1,72 +1,81 @@
 //! A hash table that is looked up for many texts at once.
 //!
-//! A lookup needs the text and the count; what the text means lies apart and is read only when the
-//! text is passed on.
+//! A lookup needs the text and the count; what the text means lies apart and is read only when its
+//! references are flushed.
+//!
+//! Its memory is all zero at first, and in large pages where the system has them: a search goes to
+//! a place that is in no cache, and in a table of gigabytes with pages of 4 kB, where that place is
+//! must be fetched first, too. Memory of its own also goes back at once when a table is replaced by
+//! a larger one, where an allocator keeps the gap.
 
-use super::slots::{self, Slots};
-use super::{Meaning, Passed};
-use crate::counting::multiplicity::Packed;
+use std::alloc::{Layout, handle_alloc_error};
+use std::ops::{Deref, DerefMut};
+
+use memmap2::MmapMut;
+
+use super::{Flushed, TextRead};
+use crate::counting::record::PackedObject;
 
 /// A hash of a text: 80 bits, of which the lowest is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Text(u128);
+pub struct TextHash(u128);
 
 /// Known texts, open addressing with linear probing.
 #[derive(Default)]
-pub struct Shelf {
+pub struct TextTable {
     slots: Slots,
     /// What the texts mean, in the order in which they came.
-    meanings: Vec<Packed>,
+    meanings: Vec<PackedObject>,
 }
 
-impl Text {
-    pub fn new(hash: u128) -> Text {
+impl TextHash {
+    pub fn new(hash: u128) -> TextHash {
         // Not zero: that is a slot without text.
-        Text(hash & TEXT | 1)
+        TextHash(hash & TEXT | 1)
     }
 }
 
-impl Shelf {
+impl TextTable {
     /// Bytes held.
     pub fn resident(&self) -> usize {
-        size_of_val(&*self.slots) + self.meanings.capacity() * size_of::<Packed>()
+        size_of_val(&*self.slots) + self.meanings.capacity() * size_of::<PackedObject>()
     }
 
-    /// Makes ready for [`Shelf::count`] of these texts, with `most` slots as long as they are enough.
+    /// Makes ready for [`TextTable::count`] of these texts, with `most` slots as long as they are enough.
     /// Most of a lookup is waiting for memory, so that is asked for before it is needed.
-    pub fn expect(&mut self, texts: &[Text], most: usize) {
+    pub fn expect(&mut self, texts: &[TextHash], most: usize) {
         self.reserve(texts.len(), most);
         texts.iter().for_each(|text| prefetch(&self.slots[self.start(*text)]));
     }
 
-    /// Adds a reference to each of `texts`, which were expected. `read` tells what the text at a
+    /// Adds a reference to each of `texts`, which were expected. `read` says what the text at a
     /// position means, if it is not known or to be read again; a text that it returns nothing for is
-    /// not counted. Counts that are full are appended to `passed`. Returns how many texts were
+    /// not counted. Counts that are full are appended to `flushed`. Returns how many texts were
     /// counted.
     pub fn count(
         &mut self,
-        texts: &[Text],
-        mut read: impl FnMut(usize) -> Option<Meaning>,
-        passed: &mut Vec<Passed>,
+        texts: &[TextHash],
+        mut read: impl FnMut(usize) -> Option<TextRead>,
+        flushed: &mut Vec<Flushed>,
     ) -> u64 {
         let mut counted = 0;
         for (nth, text) in texts.iter().enumerate() {
             match self.find(*text) {
                 Ok(at) => {
                     let mut slot = Slot(self.slot(at).0 + ONE);
-                    if slot.again() && !read(nth).is_some_and(|meaning| meaning.again) {
+                    if slot.again() && !read(nth).is_some_and(|read| read.again) {
                         slot.0 &= !AGAIN;
                     }
                     if slot.0 & COUNT == COUNT {
-                        passed.push(self.passed_by(slot));
+                        flushed.push(self.flush(slot));
                         slot.0 &= !COUNT;
                     }
                     self.put(at, slot);
                 }
                 Err(at) => {
-                    let Some(meaning) = read(nth) else { continue };
-                    self.put(at, Slot::new(*text, &meaning, self.meanings.len()));
-                    self.meanings.push(Packed::of(&meaning.named));
+                    let Some(read) = read(nth) else { continue };
+                    self.put(at, Slot::new(*text, &read, self.meanings.len()));
+                    self.meanings.push(PackedObject::new(&read.meaning));
                 }
             }
             counted += 1;
@@ -74,9 +83,9 @@ impl Shelf {
         counted
     }
 
-    /// All references that are not passed on yet, in the order in which their texts came first.
-    pub fn passed(&self) -> impl Iterator<Item = Passed> + '_ {
-        self.in_order().into_iter().filter(|slot| slot.count() > 0).map(|slot| self.passed_by(slot))
+    /// All references that are not flushed yet, in the order in which their texts came first.
+    pub fn rest(&self) -> impl Iterator<Item = Flushed> + '_ {
+        self.in_order().into_iter().filter(|slot| slot.count() > 0).map(|slot| self.flush(slot))
     }
 
     /// Whether `most` slots are about to be too few.
@@ -84,9 +93,9 @@ impl Shelf {
         needed(self.meanings.len()) + most / 16 >= most
     }
 
-    /// Forgets a third of the texts or more, those with the fewest references, and passes these on.
-    /// The others keep theirs: what came often is likely to come again.
-    pub fn forget(&mut self, passed: &mut Vec<Passed>) {
+    /// Forgets a third of the texts or more, those with the fewest references, which are appended to
+    /// `flushed`. The others keep theirs: what came often is likely to come again.
+    pub fn forget(&mut self, flushed: &mut Vec<Flushed>) {
         let slots = self.in_order();
         let class = |slot: &Slot| slot.count().min(MANY) as usize;
         let mut texts = [0; MANY as usize + 1];
@@ -96,7 +105,7 @@ impl Shelf {
             forgotten += texts;
             forgotten > slots.len() / 3
         });
-        self.slots.fill(slots::Bytes::default());
+        self.slots.fill(SlotBytes::default());
         let mut kept = 0;
         for slot in slots {
             if Some(class(&slot)) > few {
@@ -106,7 +115,7 @@ impl Shelf {
                 self.put(at, slot.renumbered(kept));
                 kept += 1;
             } else if slot.count() > 0 {
-                passed.push(self.passed_by(slot));
+                flushed.push(self.flush(slot));
             }
         }
         self.meanings.truncate(kept);
@@ -120,8 +129,8 @@ impl Shelf {
         slots
     }
 
-    fn passed_by(&self, slot: Slot) -> Passed {
-        (self.meanings[slot.meaning()].named(slot.spelling(), slot.framed()), slot.count())
+    fn flush(&self, slot: Slot) -> Flushed {
+        (self.meanings[slot.meaning()].meaning(slot.text_bits(), slot.wanted()), slot.count())
     }
 
     #[inline]
@@ -136,7 +145,7 @@ impl Shelf {
 
     /// The slot of a text, or the free one where it belongs.
     #[inline]
-    fn find(&self, text: Text) -> Result<usize, usize> {
+    fn find(&self, text: TextHash) -> Result<usize, usize> {
         let mut at = self.start(text);
         loop {
             let slot = self.slot(at);
@@ -153,10 +162,10 @@ impl Shelf {
         }
     }
 
-    /// Where the search for a text starts: by bits that did not choose the shelf, scaled to the
+    /// Where the search for a text starts: by bits that did not choose the table, scaled to the
     /// number of slots.
     #[inline]
-    fn start(&self, text: Text) -> usize {
+    fn start(&self, text: TextHash) -> usize {
         let bits = u64::from((text.0 >> 32) as u32);
         ((bits * self.slots.len() as u64) >> 32) as usize
     }
@@ -180,7 +189,7 @@ impl Shelf {
 }
 
 /// The slots that hold a text.
-fn taken(slots: &[slots::Bytes]) -> impl Iterator<Item = Slot> + '_ {
+fn taken(slots: &[SlotBytes]) -> impl Iterator<Item = Slot> + '_ {
     slots.iter().map(Slot::of).filter(|slot| !slot.is_free())
 }
 
@@ -189,25 +198,25 @@ fn needed(texts: usize) -> usize {
     texts * 5 / 4 + 1
 }
 
-/// Slots that a shelf of so many bytes has, with the meanings of four fifths of them.
+/// Slots that a table of so many bytes has, with the meanings of four fifths of them.
 pub fn slots_within(bytes: usize) -> usize {
-    bytes * 5 / (size_of::<Slot>() * 5 + size_of::<Packed>() * 4)
+    bytes * 5 / (size_of::<Slot>() * 5 + size_of::<PackedObject>() * 4)
 }
 
-/// Slots of a shelf that is used, at least.
+/// Slots of a table that is used, at least.
 const FEWEST: usize = 64;
 
-/// Slots from which on a shelf doubles. Below it grows faster, since every growth moves all texts.
+/// Slots from which on a table doubles. Below it grows faster, since every growth moves all texts.
 const LARGE: usize = 1 << 16;
 
 /// References from which on texts are not told apart when some are to be forgotten.
 const MANY: u64 = 255;
 
-/// From the lowest bit: the text, its references that are not passed on yet, whether they want one
-/// page, whether the text is to be read again, and the number of the meaning; all zero where there
-/// is no text. A slot never lies across two lines of a cache.
+/// From the lowest bit: the text, its references that are not flushed yet, whether they are wanted,
+/// whether the text is to be read again, and the number of the meaning; all zero where there is no
+/// text. A slot never lies across two lines of a cache.
 ///
-/// The number has 28 bits: as many meanings would take 6 GB on each shelf.
+/// The number has 28 bits: as many meanings would take 6 GB in each table.
 #[derive(Clone, Copy, Default)]
 struct Slot(u128);
 
@@ -218,21 +227,21 @@ const MEANING_SHIFT: u32 = TEXT_BITS + COUNT_BITS + 2;
 const TEXT: u128 = (1 << TEXT_BITS) - 1;
 const ONE: u128 = 1 << TEXT_BITS;
 const COUNT: u128 = ((1 << COUNT_BITS) - 1) << TEXT_BITS;
-const FRAMED: u128 = 1 << (TEXT_BITS + COUNT_BITS);
-const AGAIN: u128 = FRAMED << 1;
+const WANTED: u128 = 1 << (TEXT_BITS + COUNT_BITS);
+const AGAIN: u128 = WANTED << 1;
 const ONE_MEANING: u128 = 1 << MEANING_SHIFT;
 
 impl Slot {
     #[inline]
-    fn of(bytes: &slots::Bytes) -> Slot {
+    fn of(bytes: &SlotBytes) -> Slot {
         Slot(u128::from_ne_bytes(*bytes))
     }
 
     /// A text that came once.
-    fn new(text: Text, meaning: &Meaning, number: usize) -> Slot {
-        let framed = if meaning.named.framed { FRAMED } else { 0 };
-        let again = if meaning.again { AGAIN } else { 0 };
-        Slot(text.0 | ONE | framed | again | (number as u128) << MEANING_SHIFT)
+    fn new(text: TextHash, read: &TextRead, number: usize) -> Slot {
+        let wanted = if read.meaning.wanted { WANTED } else { 0 };
+        let again = if read.again { AGAIN } else { 0 };
+        Slot(text.0 | ONE | wanted | again | (number as u128) << MEANING_SHIFT)
     }
 
     /// The same text, whose meaning has another number.
@@ -244,12 +253,12 @@ impl Slot {
         self.0 == 0
     }
 
-    fn text(self) -> Text {
-        Text(self.0 & TEXT)
+    fn text(self) -> TextHash {
+        TextHash(self.0 & TEXT)
     }
 
     /// What tells the text from others of its object.
-    fn spelling(self) -> u64 {
+    fn text_bits(self) -> u64 {
         self.0 as u64
     }
 
@@ -261,8 +270,8 @@ impl Slot {
         self.0 & AGAIN != 0
     }
 
-    fn framed(self) -> bool {
-        self.0 & FRAMED != 0
+    fn wanted(self) -> bool {
+        self.0 & WANTED != 0
     }
 
     fn meaning(self) -> usize {
@@ -272,7 +281,7 @@ impl Slot {
 
 /// Asks for the memory of `slot` without waiting for it.
 #[inline]
-fn prefetch(slot: &slots::Bytes) {
+fn prefetch(slot: &SlotBytes) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
     unsafe {
@@ -281,4 +290,41 @@ fn prefetch(slot: &slots::Bytes) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = slot;
+}
+
+/// One slot, as bytes.
+type SlotBytes = [u8; size_of::<Slot>()];
+
+/// The slots of one table.
+#[derive(Default)]
+struct Slots {
+    memory: Option<MmapMut>,
+}
+
+impl Slots {
+    /// At least one slot, all of zeros.
+    fn new(count: usize) -> Slots {
+        let layout = Layout::array::<SlotBytes>(count).expect("a table is smaller than the memory");
+        let memory = MmapMut::map_anon(layout.size()).unwrap_or_else(|_| handle_alloc_error(layout));
+        // Without large pages it is only slower.
+        #[cfg(target_os = "linux")]
+        memory.advise(memmap2::Advice::HugePage).ok();
+        Slots { memory: Some(memory) }
+    }
+}
+
+impl Deref for Slots {
+    type Target = [SlotBytes];
+
+    #[inline]
+    fn deref(&self) -> &[SlotBytes] {
+        self.memory.as_deref().unwrap_or_default().as_chunks().0
+    }
+}
+
+impl DerefMut for Slots {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [SlotBytes] {
+        self.memory.as_deref_mut().unwrap_or_default().as_chunks_mut().0
+    }
 }

@@ -1,18 +1,18 @@
 //! Counting against the naive model: a map from objects to counts.
 
-use super::super::samples::{Model, Reference, references};
+use super::super::samples::{Model, TestReference, references};
 use super::*;
 
-/// Counts `references` with `threads`, in a room of `memory` bytes.
-fn counted(references: &[Reference], memory: u64, threads: usize) -> Counter {
-    let counter = Counter::new(Arc::new(MemoryBudget::new(memory)));
+/// Counts `references` with `threads`, in `memory` bytes.
+fn counted(references: &[TestReference], memory: u64, threads: usize) -> ObjectCounter {
+    let counter = ObjectCounter::new(Arc::new(MemoryBudget::new(memory)));
     std::thread::scope(|scope| {
         for thread in 0..threads {
             let counter = &counter;
             scope.spawn(move || {
                 let mut inserter = counter.inserter();
                 for reference in references.iter().skip(thread).step_by(threads) {
-                    inserter.add(&reference.named(), 1).unwrap();
+                    inserter.add(&reference.meaning(), 1).unwrap();
                 }
                 inserter.finish().unwrap();
             });
@@ -22,7 +22,7 @@ fn counted(references: &[Reference], memory: u64, threads: usize) -> Counter {
 }
 
 #[test]
-fn counts_sizes_sources_pages_and_spellings_are_those_of_a_map_at_any_memory_and_threads() {
+fn counts_sizes_sources_wants_and_texts_are_those_of_a_map_at_any_memory_and_threads() {
     let references = references(1, 30_000);
     let expected = Model::of(&references);
     for (memory, threads) in [(1 << 40, 1), (1 << 40, 4), (256 << 10, 2), (64 << 10, 3), (0, 1)] {
@@ -35,45 +35,45 @@ fn counts_sizes_sources_pages_and_spellings_are_those_of_a_map_at_any_memory_and
 
 #[test]
 fn an_object_that_spilled_many_times_is_still_one() {
-    let reference = Reference { object: 4, spelling: 0 };
-    let many: Vec<Reference> =
-        (0..2_000).flat_map(|n| [reference, Reference { object: 100 + n, spelling: 0 }]).collect();
+    let reference = TestReference { object: 4, spelling: 0 };
+    let many: Vec<TestReference> =
+        (0..2_000).flat_map(|n| [reference, TestReference { object: 100 + n, spelling: 0 }]).collect();
     let (found, totals) = Model::found(counted(&many, 0, 2), 2);
     assert!(totals.spilled_bytes > 0);
     assert_eq!(found, Model::of(&many));
-    assert_eq!(found.objects[&reference.named().id.short()].2, 2_000);
+    assert_eq!(found.objects[&reference.meaning().id.short()].2, 2_000);
 }
 
 #[test]
 fn counts_add_up_far_beyond_32_bits() {
     for memory in [0, 1 << 30] {
-        let counter = Counter::new(Arc::new(MemoryBudget::new(memory)));
+        let counter = ObjectCounter::new(Arc::new(MemoryBudget::new(memory)));
         let mut inserter = counter.inserter();
-        let named = |spelling| Reference { object: 7, spelling }.named();
+        let meaning = |spelling| TestReference { object: 7, spelling }.meaning();
         for spelling in 0..5 {
-            inserter.add(&named(spelling), 100_000_000_000).unwrap();
+            inserter.add(&meaning(spelling), 100_000_000_000).unwrap();
         }
-        inserter.add(&named(0), 1).unwrap();
+        inserter.add(&meaning(0), 1).unwrap();
         inserter.finish().unwrap();
         let (found, totals) = Model::found(counter, 1);
         let counts: Vec<u64> = found.objects.values().map(|object| object.2).collect();
-        assert_eq!((counts, totals.spellings), (vec![500_000_000_001], 5));
+        assert_eq!((counts, totals.texts), (vec![500_000_000_001], 5));
     }
 }
 
 #[test]
-fn every_partition_comes_once_with_digests_above_those_before_and_an_error_ends_the_sum() {
+fn every_partition_comes_once_with_ids_above_those_before_and_an_error_ends_the_sum() {
     let references = references(2, 1_000);
-    let add = |sum: &mut Vec<(usize, u64)>, partition, objects: Vec<Counted>| {
-        sum.extend(objects.iter().map(|object| (partition, object.digest)));
-        sum.push((partition, u64::MAX / PARTITIONS as u64 * (partition as u64 + 1)));
+    let add = |sum: &mut Vec<(usize, u64)>, number, partition: Partition| {
+        sum.extend(partition.objects().map(|object| (number, object.id)));
+        sum.push((number, u64::MAX / PARTITIONS as u64 * (number as u64 + 1)));
         Ok::<(), io::Error>(())
     };
     let join = |sum: &mut Vec<(usize, u64)>, other| sum.extend(other);
     let (mut all, _) = counted(&references, 1 << 30, 2).fold(3, Vec::new, add, join).unwrap();
     all.sort_unstable();
     assert_eq!(all.chunk_by(|a, b| a.0 == b.0).count(), PARTITIONS);
-    assert!(all.is_sorted_by_key(|(_, digest)| digest));
+    assert!(all.is_sorted_by_key(|(_, id)| id));
 
     let fail = |_: &mut (), _, _| Err(io::Error::other("enough"));
     let error = counted(&references, 1 << 30, 1).fold(2, || (), fail, |_, _| ()).unwrap_err();
@@ -83,5 +83,5 @@ fn every_partition_comes_once_with_digests_above_those_before_and_an_error_ends_
 #[test]
 fn nothing_counted_is_nothing() {
     let (found, totals) = Model::found(counted(&[], 0, 2), 2);
-    assert_eq!((found, totals), (Model::default(), Totals::default()));
+    assert_eq!((found, totals), (Model::default(), CountTotals::default()));
 }

@@ -1,0 +1,238 @@
+//! Counts the references of manifests by object: the scan that all commands have in common.
+//!
+//! Most locators recur, so the text of one is looked up before it is read. Rows that need nothing,
+//! name nothing, or name something wrong are tallied, each of them every time.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use anyhow::Context;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::tally::Tally;
+use crate::counting::Meaning;
+use crate::counting::counter::{CountInserter, ObjectCounter};
+use crate::counting::named::{self, NameLog};
+use crate::counting::texts::{Flushed, TextBatch, TextRead, Texts};
+use crate::fault::Fault;
+use crate::locator::{Base, Locator};
+use crate::manifest::rows::{Ask, Rows};
+use crate::memory::MemoryBudget;
+use crate::object::{ObjectId, ObjectName};
+
+/// What a thread needs to decode pages, bytes; at most half of the memory in all.
+const DECODING: u64 = 48 << 20;
+
+/// With less memory for each, threads hold more than they all may: decoded pages of some tens of
+/// megabytes are nothing unusual, and cannot be spilled.
+const LEAST_FOR_A_THREAD: u64 = 48 << 20;
+
+/// Counted references could not be moved out of memory.
+pub const CANNOT_COUNT: &str = "cannot count the references";
+
+/// Threads that read manifests: fewer than asked for where memory is short.
+pub fn threads(memory: u64, jobs: usize) -> usize {
+    let most = usize::try_from(memory / LEAST_FOR_A_THREAD).unwrap_or(usize::MAX);
+    jobs.min(most).max(1)
+}
+
+/// Whether the names of objects are kept beside their counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    Keep,
+    Drop,
+}
+
+/// The name of the object that a locator means, or why the command cannot use it.
+pub type Resolve = fn(&Locator, &Base, &mut ObjectName) -> Result<(), Fault>;
+
+/// References that are being counted, by several threads.
+pub struct ReferenceCounter {
+    pub texts: Texts,
+    pub objects: ObjectCounter,
+    pub budget: Arc<MemoryBudget>,
+    names: Names,
+    resolve: Resolve,
+    /// By manifest: the same for manifests whose relative paths start at the same folder.
+    bases: Vec<u128>,
+}
+
+/// What one thread keeps to itself.
+pub struct ReferenceWorker<'a> {
+    inserter: CountInserter<'a>,
+    batch: TextBatch,
+    flushed: Vec<Flushed>,
+    name: ObjectName,
+    names: NameLog,
+    faults: Vec<(usize, Fault)>,
+}
+
+/// Where some rows come from.
+#[derive(Clone, Copy)]
+pub struct RowsOf<'a> {
+    /// The number of the manifest.
+    pub manifest: usize,
+    pub base: &'a Base,
+    /// Whether the references still have to be served.
+    pub wanted: bool,
+}
+
+/// An object that a command counts.
+pub struct Taken {
+    /// Where it comes from.
+    pub source: u32,
+    /// Whether the next reference with the same text is to be shown to the command, too.
+    pub again: bool,
+}
+
+impl ReferenceCounter {
+    /// `bases` says where the relative paths of each manifest start; `memory` bounds the bytes that
+    /// `jobs` threads hold while they read and count.
+    pub fn new<'b>(
+        bases: impl Iterator<Item = &'b Base>,
+        names: Names,
+        resolve: Resolve,
+        memory: u64,
+        jobs: usize,
+    ) -> ReferenceCounter {
+        let decoding = (DECODING * threads(memory, jobs) as u64).min(memory / 2);
+        // Of the rest seven eighths are for tables: those that grow or move out at the same time, a
+        // few of many hundreds, take as much again for a moment.
+        let budget = Arc::new(MemoryBudget::new((memory - decoding) / 8 * 7));
+        let (texts, objects) = (Texts::new(budget.clone()), ObjectCounter::new(budget.clone()));
+        ReferenceCounter { texts, objects, budget, names, resolve, bases: number_bases(bases) }
+    }
+
+    pub fn worker(&self) -> ReferenceWorker<'_> {
+        ReferenceWorker {
+            inserter: self.objects.inserter(),
+            batch: TextBatch::default(),
+            flushed: Vec::new(),
+            name: ObjectName::default(),
+            names: NameLog::default(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// Counts the references of `rows` and says what the rows are. `take` is given the row, the id and
+    /// the name of each object that a text is read to mean; what it returns nothing for is tallied
+    /// and not counted. `on_fault` is given the place of each row that has a fault, in their order;
+    /// an error of it is returned.
+    ///
+    /// Fails when a temporary file cannot be written.
+    pub fn count(
+        &self,
+        worker: &mut ReferenceWorker,
+        of: RowsOf,
+        rows: &Rows,
+        mut take: impl FnMut(usize, ObjectId, &ObjectName) -> Option<Taken>,
+        mut on_fault: impl FnMut(&str, &Fault) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Tally> {
+        for bad in &rows.bad {
+            on_fault(&format!("line {}", bad.line), &bad.fault)?;
+        }
+        let mut tally = Tally::of(rows);
+        let ReferenceWorker { inserter, batch, flushed, name, names, faults } = worker;
+        self.collect(batch, of, rows, &mut tally);
+        let mut left_out = 0;
+        let read = |row: u32, hash: u128| {
+            let row = row as usize;
+            let locator = match rows.locator(row).parse() {
+                Ok(Some(locator)) => locator,
+                Ok(None) => {
+                    tally.no_locator += 1;
+                    return None;
+                }
+                Err(fault) => {
+                    faults.push((row, fault));
+                    return None;
+                }
+            };
+            if let Err(fault) = (self.resolve)(&locator, of.base, name) {
+                faults.push((row, fault));
+                return None;
+            }
+            let id = match self.names {
+                Names::Keep => named::id(name),
+                Names::Drop => name.id(),
+            };
+            let Some(Taken { source, again }) = take(row, id, name) else {
+                left_out += 1;
+                return None;
+            };
+            if self.names == Names::Keep {
+                names.push(id, name);
+            }
+            let (text, wanted) = (hash as u64, of.wanted);
+            let meaning = Meaning { id, source, size: locator.target.size(), text, wanted };
+            Some(TextRead { meaning, again })
+        };
+        tally.references = self.texts.count(batch, read, flushed);
+        tally.references += left_out;
+        for (meaning, count) in flushed.drain(..) {
+            inserter.add(&meaning, count).context(CANNOT_COUNT)?;
+        }
+        inserter.add_names(names).context(CANNOT_COUNT)?;
+        faults.sort_unstable_by_key(|(row, _)| *row);
+        for (row, fault) in faults.drain(..) {
+            tally.add_bad_locator(fault.class);
+            on_fault(&rows.places.name(row), &fault)?;
+        }
+        Ok(tally)
+    }
+
+    /// Fills the batch with the texts of all references; other rows are only tallied.
+    fn collect(&self, batch: &mut TextBatch, of: RowsOf, rows: &Rows, tally: &mut Tally) {
+        // The same text means another object where relative paths start elsewhere, and is counted
+        // apart where the reference is not wanted.
+        let apart = self.bases[of.manifest] ^ if of.wanted { 0 } else { UNWANTED };
+        let Ok(()) = rows.asks(|row, ask| {
+            match ask {
+                Ask::Nothing => {}
+                Ask::Present => tally.already_present += 1,
+                Ask::NoLocator => tally.no_locator += 1,
+                Ask::Payload(locator) => batch.push(xxh3_128(locator.bytes()) ^ apart, row as u32),
+            }
+            Ok::<(), Infallible>(())
+        });
+    }
+}
+
+impl ReferenceWorker<'_> {
+    /// Hands everything over. Fails when the temporary file cannot be written.
+    pub fn finish(self) -> anyhow::Result<()> {
+        self.inserter.finish().context(CANNOT_COUNT)
+    }
+}
+
+/// Mixed with the hash of a text; as [`number_bases`].
+const UNWANTED: u128 = 0xD1B5_4A32_D192_ED03 << 40;
+
+/// For each base a number that tells it apart. It is to be mixed with the hash of a text, whose
+/// lowest bits it leaves alone: they tell texts of one object apart, and an absolute path is the
+/// same text wherever it stands.
+fn number_bases<'b>(bases: impl Iterator<Item = &'b Base>) -> Vec<u128> {
+    let mut known: HashMap<&Base, u64> = HashMap::new();
+    let number = |base| {
+        let next = known.len() as u64;
+        let number = *known.entry(base).or_insert(next);
+        // Spread over many bits, as a hash is.
+        u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 32
+    };
+    bases.map(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_memory_is_short_fewer_threads_read() {
+        for (memory, jobs, expected) in
+            [(16 << 20, 8, 1), (64 << 20, 2, 1), (96 << 20, 8, 2), (1 << 40, 8, 8)]
+        {
+            assert_eq!(threads(memory, jobs), expected, "{memory} bytes, {jobs} jobs");
+        }
+    }
+}

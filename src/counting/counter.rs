@@ -1,0 +1,179 @@
+//! Counts objects by their ids, and keeps their names if it is asked to.
+//!
+//! Every reference goes by the top bits of its id to one of some partitions; a partition joins what
+//! comes in with a table of the objects it has seen, which is small enough for a core's cache. When
+//! partitions exceed the memory allowed, the largest are moved to one unnamed temporary file and
+//! joined at the end.
+
+use std::io;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::named::{NameEntries, NameLog};
+use super::partition::TakenOut;
+use super::record::{self, CountRecord, Meaning};
+use super::spill::Spill;
+use crate::memory::{Bound, MemoryBudget};
+use crate::threads::in_turns;
+
+pub use super::partition::Partition;
+pub use super::record::PARTITIONS;
+
+/// References that a thread collects for one partition before it takes the partition's lock:
+/// few enough that the buffers of all partitions stay in a core's cache.
+const BLOCK: usize = 32;
+
+/// Bytes of names that a thread collects for one partition.
+const NAMES_BLOCK: usize = 4 << 10;
+
+/// Counts references from several threads.
+pub struct ObjectCounter {
+    partitions: Vec<Mutex<Partition>>,
+    budget: Arc<MemoryBudget>,
+    spill: Arc<Spill>,
+}
+
+/// Adds references from one thread; what is buffered counts once it is finished.
+pub struct CountInserter<'a> {
+    counter: &'a ObjectCounter,
+    records: Vec<Vec<CountRecord>>,
+    names: Vec<Vec<u8>>,
+}
+
+/// What is known when all references are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CountTotals {
+    /// Distinct texts of locators, told apart by 24 bits among those of one object: one in
+    /// 17 million further texts of an object is missed.
+    pub texts: u64,
+    /// Bytes that went through the temporary file.
+    pub spilled_bytes: u64,
+}
+
+impl ObjectCounter {
+    /// Spills when the budget is exceeded.
+    pub fn new(budget: Arc<MemoryBudget>) -> ObjectCounter {
+        let partitions = (0..PARTITIONS).map(|_| Mutex::default()).collect();
+        ObjectCounter { partitions, budget, spill: Arc::default() }
+    }
+
+    pub fn inserter(&self) -> CountInserter<'_> {
+        CountInserter {
+            counter: self,
+            records: (0..PARTITIONS).map(|_| Vec::with_capacity(BLOCK)).collect(),
+            names: vec![Vec::new(); PARTITIONS],
+        }
+    }
+
+    /// The temporary file, which a result may use, too.
+    pub fn spill(&self) -> Arc<Spill> {
+        self.spill.clone()
+    }
+
+    /// Hands a block to its partition and empties it.
+    fn append(&self, partition: usize, block: &mut Vec<CountRecord>) -> io::Result<()> {
+        let grown = self.partitions[partition].lock().append(block);
+        block.clear();
+        self.account(grown)
+    }
+
+    fn account(&self, grown: usize) -> io::Result<()> {
+        if grown > 0 && self.budget.take(grown) == Bound::Exceeded { self.move_largest_out() } else { Ok(()) }
+    }
+
+    fn move_largest_out(&self) -> io::Result<()> {
+        let largest =
+            self.partitions.iter().max_by_key(|p| p.lock().resident()).expect("there are partitions");
+        let TakenOut { records, names, freed } = largest.lock().take_out();
+        self.budget.give_back(freed);
+        let records = self.spill.write(&[record::to_bytes(&records)])?;
+        let names = self.spill.write(&names)?;
+        largest.lock().moved_to([records, names]);
+        Ok(())
+    }
+
+    /// Sums the objects up with `jobs` threads: `empty` starts a sum, `add` takes the partition with
+    /// a number in, whose objects are in no order, and `join` adds one sum to another. An error of
+    /// `add` ends the counting and is returned. The ids of a partition are above those of the ones
+    /// before it; there are [`PARTITIONS`].
+    ///
+    /// Fails when the temporary file cannot be read.
+    pub fn fold<S: Send, E: Send + From<io::Error>>(
+        self,
+        jobs: usize,
+        empty: impl Fn() -> S + Sync,
+        add: impl Fn(&mut S, usize, Partition) -> Result<(), E> + Sync,
+        join: impl Fn(&mut S, S),
+    ) -> Result<(S, CountTotals), E> {
+        let ObjectCounter { partitions, spill, budget } = self;
+        let parts = in_turns(jobs, PARTITIONS, |turns| -> Result<(S, u64), E> {
+            let (mut sum, mut texts) = (empty(), 0);
+            for number in turns {
+                let partition = std::mem::take(&mut *partitions[number].lock());
+                budget.give_back(partition.resident());
+                let partition = partition.load(&spill)?;
+                texts += partition.texts();
+                add(&mut sum, number, partition)?;
+            }
+            Ok((sum, texts))
+        })?;
+        let (mut sum, mut texts) = (empty(), 0);
+        for (part, more) in parts {
+            join(&mut sum, part);
+            texts += more;
+        }
+        Ok((sum, CountTotals { texts, spilled_bytes: spill.written() }))
+    }
+}
+
+impl CountInserter<'_> {
+    /// Adds `count` references to one object.
+    ///
+    /// Fails when the temporary file cannot be written.
+    #[inline]
+    pub fn add(&mut self, meaning: &Meaning, count: u64) -> io::Result<()> {
+        let record = CountRecord::new(meaning, count);
+        let partition = record.partition();
+        let buffer = &mut self.records[partition];
+        buffer.push(record);
+        if buffer.len() == BLOCK {
+            self.counter.append(partition, buffer)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the names of `log` and empties it.
+    ///
+    /// Fails when the temporary file cannot be written.
+    pub fn add_names(&mut self, log: &mut NameLog) -> io::Result<()> {
+        for (id, name) in NameEntries::new(log.bytes()) {
+            let partition = record::partition_of(id);
+            let buffer = &mut self.names[partition];
+            NameLog::write(buffer, id, name);
+            if buffer.len() >= NAMES_BLOCK {
+                let block = std::mem::replace(buffer, Vec::with_capacity(NAMES_BLOCK + 256));
+                let grown = self.counter.partitions[partition].lock().append_names(block);
+                self.counter.account(grown)?;
+            }
+        }
+        log.clear();
+        Ok(())
+    }
+
+    /// Hands everything over. Fails when the temporary file cannot be written.
+    pub fn finish(mut self) -> io::Result<()> {
+        for partition in 0..PARTITIONS {
+            self.counter.append(partition, &mut self.records[partition])?;
+            let names = std::mem::take(&mut self.names[partition]);
+            if !names.is_empty() {
+                let grown = self.counter.partitions[partition].lock().append_names(names);
+                self.counter.account(grown)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
