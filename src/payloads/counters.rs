@@ -76,7 +76,7 @@ pub enum OnFailure {
 }
 
 /// The failed objects of a run, and why.
-pub struct Failures {
+pub struct FailedObjects {
     faults: RwLock<HashMap<Key, Fault>>,
     on_failure: OnFailure,
 }
@@ -93,9 +93,9 @@ impl fmt::Display for FirstFailure {
 
 impl std::error::Error for FirstFailure {}
 
-impl Failures {
-    pub fn new(on_failure: OnFailure) -> Failures {
-        Failures { faults: RwLock::default(), on_failure }
+impl FailedObjects {
+    pub fn new(on_failure: OnFailure) -> FailedObjects {
+        FailedObjects { faults: RwLock::default(), on_failure }
     }
 
     /// Notes that the object cannot be read; the first time, the monitor is told.

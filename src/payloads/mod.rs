@@ -28,11 +28,11 @@ use crate::object::Key;
 use crate::plan::uses::Uses;
 use crate::plan::{self, FileFetch, Plan};
 use crate::store::Source;
-pub use counters::{Counter, Counters, Failures, FirstFailure, OnFailure};
+pub use counters::{Counter, Counters, FailedObjects, FirstFailure, OnFailure};
 pub use fill::{Until, held, plan};
 pub use shard::{ShardPayloads, Supplied, Want};
 use tiers::MemoryTier;
-pub use tiers::{ShardTier, Use};
+pub use tiers::{ShardTier, ShardUse};
 
 /// A payload, or why there is none.
 pub type PayloadResult = Result<Bytes, Fault>;
@@ -44,7 +44,7 @@ pub struct Payloads<'a> {
     pub cache: Option<Cache>,
     pub plan: &'a Plan,
     pub counters: Counters,
-    pub failures: Failures,
+    pub failures: FailedObjects,
     pub monitor: &'a dyn Monitor,
     pub pool: &'a rayon::ThreadPool,
     memory: MemoryTier,
@@ -76,7 +76,7 @@ impl<'a> Payloads<'a> {
         cache: Option<Cache>,
         plan: &'a Plan,
         memory: u64,
-        failures: Failures,
+        failures: FailedObjects,
         pool: &'a rayon::ThreadPool,
         monitor: &'a dyn Monitor,
     ) -> Payloads<'a> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::{PayloadResult, Payloads, ShardTier, Use};
+use super::{PayloadResult, Payloads, ShardTier, ShardUse};
 use crate::fault::Fault;
 use crate::locator::Target;
 use crate::object::{Key, ObjectName};
@@ -70,7 +70,7 @@ pub enum Supplied {
     /// Through the cache, which may hold the object.
     Cached,
     /// By a read for the shard alone, this time or before.
-    Apart(Use),
+    Apart(ShardUse),
 }
 
 impl<'a> ShardPayloads<'a> {

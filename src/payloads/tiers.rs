@@ -41,10 +41,14 @@ impl AsRef<[u8]> for Reserved {
     }
 }
 
-/// The same payload with its reservation; `None` where the budget has no room for it.
-fn reserved(budget: &Arc<MemoryBudget>, payload: Bytes) -> Option<Bytes> {
-    let reservation = budget.reserve(payload.len() + OVERHEAD)?;
-    Some(Bytes::from_owner(Reserved { payload, reservation: Some(reservation) }))
+/// Memory for a payload of this length, if there is any.
+fn reserve(budget: &Arc<MemoryBudget>, length: usize) -> Option<Reservation> {
+    budget.reserve(length + OVERHEAD)
+}
+
+/// The same payload with its reservation.
+fn carry(payload: Bytes, reservation: Reservation) -> Bytes {
+    Bytes::from_owner(Reserved { payload, reservation: Some(reservation) })
 }
 
 /// Payloads of all shards, in front of the cache: those that came while there was room.
@@ -68,9 +72,9 @@ impl MemoryTier {
     /// Keeps the payload if there is room.
     pub fn offer(&self, key: Key, payload: &Bytes) {
         if let Entry::Vacant(entry) = self.payloads.write().entry(key)
-            && let Some(payload) = reserved(&self.budget, payload.clone())
+            && let Some(reservation) = reserve(&self.budget, payload.len())
         {
-            entry.insert(payload);
+            entry.insert(carry(payload.clone(), reservation));
         }
     }
 
@@ -98,11 +102,11 @@ struct Recurring {
     /// References that were not served yet.
     left: u64,
     served: bool,
-    place: Place,
+    kept: Kept,
 }
 
-enum Place {
-    /// Not had yet, or not kept.
+enum Kept {
+    /// Not read yet, or not kept.
     None,
     Memory(Bytes),
     File {
@@ -114,7 +118,7 @@ enum Place {
 
 /// Which reference of a shard to an object this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
+pub enum ShardUse {
     First,
     Again,
 }
@@ -123,7 +127,7 @@ impl ShardTier {
     /// For the objects that `references` counts. Takes memory from `budget`, then writes into
     /// `folder`.
     pub fn new(references: HashMap<Key, u64>, budget: Arc<MemoryBudget>, folder: PathBuf) -> ShardTier {
-        let recurring = |left| Recurring { left, served: false, place: Place::None };
+        let recurring = |left| Recurring { left, served: false, kept: Kept::None };
         let objects = references.into_iter().filter(|(_, count)| *count > 1);
         let objects = objects.map(|(key, count)| (key, recurring(count))).collect();
         ShardTier { objects, budget, folder, file: None, end: 0 }
@@ -131,10 +135,10 @@ impl ShardTier {
 
     /// The payload, if it was kept and is what it was.
     pub fn get(&self, key: &Key) -> Option<Bytes> {
-        match &self.objects.get(key)?.place {
-            Place::None => None,
-            Place::Memory(payload) => Some(payload.clone()),
-            Place::File { offset, length, hash } => {
+        match &self.objects.get(key)?.kept {
+            Kept::None => None,
+            Kept::Memory(payload) => Some(payload.clone()),
+            Kept::File { offset, length, hash } => {
                 let mut payload = vec![0; *length];
                 self.file.as_ref()?.read_exact_at(&mut payload, *offset).ok()?;
                 (blake3::hash(&payload) == *hash).then(|| payload.into())
@@ -147,9 +151,9 @@ impl ShardTier {
     /// Fails when the file cannot be written; then it is not kept.
     pub fn keep(&mut self, key: &Key, payload: &Bytes) -> io::Result<()> {
         let Some(object) = self.objects.get_mut(key).filter(|object| object.left > 1) else { return Ok(()) };
-        // A copy, because a slice keeps all that was read with it.
-        if let Some(kept) = reserved(&self.budget, Bytes::copy_from_slice(payload)) {
-            object.place = Place::Memory(kept);
+        if let Some(reservation) = reserve(&self.budget, payload.len()) {
+            // A copy, because a slice keeps all that was read with it.
+            object.kept = Kept::Memory(carry(Bytes::copy_from_slice(payload), reservation));
             return Ok(());
         }
         let file = match &mut self.file {
@@ -157,19 +161,19 @@ impl ShardTier {
             file => file.insert(tempfile::tempfile_in(&self.folder)?),
         };
         file.write_all_at(payload, self.end)?;
-        object.place = Place::File { offset: self.end, length: payload.len(), hash: blake3::hash(payload) };
+        object.kept = Kept::File { offset: self.end, length: payload.len(), hash: blake3::hash(payload) };
         self.end += payload.len() as u64;
         Ok(())
     }
 
     /// Counts one reference as served; the last one lets the payload go.
-    pub fn used(&mut self, key: &Key) -> Use {
-        let Some(object) = self.objects.get_mut(key) else { return Use::First };
+    pub fn used(&mut self, key: &Key) -> ShardUse {
+        let Some(object) = self.objects.get_mut(key) else { return ShardUse::First };
         object.left = object.left.saturating_sub(1);
         if object.left == 0 {
-            object.place = Place::None;
+            object.kept = Kept::None;
         }
-        if std::mem::replace(&mut object.served, true) { Use::Again } else { Use::First }
+        if std::mem::replace(&mut object.served, true) { ShardUse::Again } else { ShardUse::First }
     }
 }
 
@@ -218,11 +222,11 @@ mod tests {
             }
             assert_eq!(tier.file.is_some(), room < 2 * (300 + OVERHEAD), "{room} bytes of room");
             assert_eq!(tier.get(&key(1)), None, "it is needed once");
-            assert_eq!((tier.used(&key(1)), tier.used(&key(2))), (Use::First, Use::First));
+            assert_eq!((tier.used(&key(1)), tier.used(&key(2))), (ShardUse::First, ShardUse::First));
             assert_eq!(tier.get(&key(2)).as_ref(), Some(&payloads[1]));
-            assert_eq!((tier.used(&key(2)), tier.get(&key(2))), (Use::Again, None));
+            assert_eq!((tier.used(&key(2)), tier.get(&key(2))), (ShardUse::Again, None));
             assert_eq!(tier.get(&key(3)).as_ref(), Some(&payloads[2]));
-            for expected in [Use::First, Use::Again, Use::Again] {
+            for expected in [ShardUse::First, ShardUse::Again, ShardUse::Again] {
                 assert_eq!(tier.used(&key(3)), expected);
             }
             assert_eq!(tier.get(&key(3)), None);

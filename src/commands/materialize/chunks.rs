@@ -16,7 +16,7 @@ use super::wants::{RowWant, RowWants};
 use crate::fault::{Class, Fault};
 use crate::manifest::rows;
 use crate::object::Key;
-use crate::payloads::{PayloadResult, ShardPayloads, Supplied, Use, Want};
+use crate::payloads::{PayloadResult, ShardPayloads, ShardUse, Supplied, Want};
 use crate::shard::{Chunk, Cut, Filled};
 
 /// Payload bytes that are loaded together, by estimate.
@@ -43,7 +43,7 @@ pub struct Rule {
 
 /// What became of the rows of a shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ShardCounts {
     pub rows_out: u64,
     pub rows_dropped: u64,
     pub materialized: u64,
@@ -70,7 +70,7 @@ pub struct Chunker<'a> {
     window: HashMap<Key, PayloadResult>,
     /// Sample of the last row of the chunk.
     sample: Option<String>,
-    pub outcome: Outcome,
+    pub outcome: ShardCounts,
 }
 
 impl<'a> Chunker<'a> {
@@ -84,7 +84,7 @@ impl<'a> Chunker<'a> {
             known: HashMap::new(),
             window: HashMap::new(),
             sample: None,
-            outcome: Outcome::default(),
+            outcome: ShardCounts::default(),
         }
     }
 
@@ -158,8 +158,8 @@ impl<'a> Chunker<'a> {
         if known.is_ok() || self.payloads.payloads.failures.get(&want.key).is_none() {
             match supplied {
                 Supplied::Cached => self.outcome.through_cache += 1,
-                Supplied::Apart(Use::First) => {}
-                Supplied::Apart(Use::Again) => self.outcome.in_shard_duplicates += 1,
+                Supplied::Apart(ShardUse::First) => {}
+                Supplied::Apart(ShardUse::Again) => self.outcome.in_shard_duplicates += 1,
             }
         }
         Ok(match known {

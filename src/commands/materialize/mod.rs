@@ -5,6 +5,7 @@
 
 mod admission;
 mod budget;
+mod build_report;
 mod chunks;
 mod inputs;
 mod options;
@@ -12,8 +13,6 @@ mod output;
 mod probe;
 mod report;
 mod scan;
-mod shards;
-mod summary;
 mod wants;
 mod write;
 
@@ -26,7 +25,7 @@ use crate::commands::{Unreadable, manifests};
 use crate::locator::Target;
 use crate::monitor::Monitor;
 use crate::object::Object;
-use crate::payloads::{self, Failures, FirstFailure, OnFailure, Payloads};
+use crate::payloads::{self, FailedObjects, FirstFailure, OnFailure, Payloads};
 use crate::plan::Plan;
 use crate::plan::uses::Uses;
 use crate::shard::ShardSpec;
@@ -67,7 +66,7 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
         StopAfter::Plan => {
             let mut prepared = Prepared::new(source, found, options, &pool, monitor)?;
             let plan = prepared.plan(options, &pool, monitor)?;
-            Ok(Outcome::Planned(summary::plan(&prepared, plan.totals, options, start)))
+            Ok(Outcome::Planned(build_report::plan(&prepared, plan.totals, options, start)))
         }
         StopAfter::Shards => {
             let folder = options.output.as_deref().context("no output folder was given")?;
@@ -220,7 +219,7 @@ fn materialize(
     let memory = WriteMemory::new(&prepared.inputs, options)?;
     let plan = prepared.plan(options, pool, monitor)?;
     let on_failure = if options.on_error == OnError::Fail { OnFailure::End } else { OnFailure::GoOn };
-    let failures = Failures::new(on_failure);
+    let failures = FailedObjects::new(on_failure);
     let mut payloads = Payloads::new(source, cache, &plan, memory.payloads, failures, pool, monitor);
     let (counts, batch_bytes) = (&prepared.scanned.counts, budget::batch_bytes(options));
     let route = match options.cache_mode {
@@ -236,8 +235,8 @@ fn materialize(
 
     let write_start = Instant::now();
     prepared.scanned.counts.release();
-    let written = shards::write_all(&prepared, output, &payloads, &memory, options)?;
+    let written = write::write_all(&prepared, output, &payloads, &memory, options)?;
     seconds.write = write_start.elapsed().as_secs_f64();
-    let done = summary::Done { planned: plan.totals, route, payloads: &payloads, written, seconds };
-    Ok(summary::report(&prepared, done, options))
+    let done = build_report::Done { planned: plan.totals, route, payloads: &payloads, written, seconds };
+    Ok(build_report::report(&prepared, done, options))
 }

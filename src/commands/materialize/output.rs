@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
-use super::chunks::Outcome;
+use super::chunks::ShardCounts;
 use super::options::Existing;
 use crate::monitor::Monitor;
 use crate::publish::Draft;
@@ -46,13 +46,13 @@ pub struct ShardRecord {
 }
 
 impl ShardRecord {
-    pub fn outcome(&self) -> Outcome {
-        Outcome {
+    pub fn outcome(&self) -> ShardCounts {
+        ShardCounts {
             rows_out: self.rows_out,
             rows_dropped: self.rows_dropped,
             materialized: self.materialized,
             materialized_bytes: self.materialized_bytes,
-            ..Outcome::default()
+            ..ShardCounts::default()
         }
     }
 }

@@ -1,11 +1,16 @@
-//! Writes the shard of one manifest: rows in order, payloads filled in, one rename at the end.
+//! Writes shards, several at a time: the rows of one manifest in order, payloads filled in, one rename at
+//! the end.
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
-use super::chunks::{Chunker, Outcome, Rule};
+use parking_lot::Mutex;
+
+use super::Prepared;
+use super::budget::WriteMemory;
+use super::chunks::{Chunker, Rule, ShardCounts};
 use super::inputs::Input;
 use super::options::Options;
 use super::output::{self, OutputFolder, ShardRecord};
@@ -18,31 +23,69 @@ use crate::monitor::{Interrupted, Monitor, Phase};
 use crate::object::Key;
 use crate::payloads::{Payloads, ShardPayloads, ShardTier};
 use crate::shard::{Chunk, Cut, ShardSpec, ShardWriter};
+use crate::threads::in_turns;
+
+/// One result for each input that was pending; an error is that of its manifest.
+pub type AllWritten = Vec<(usize, Result<Written, anyhow::Error>)>;
+
+/// Fails when the run ends: what is finished by then stays.
+pub fn write_all(
+    prepared: &Prepared,
+    output: &OutputFolder,
+    payloads: &Payloads,
+    memory: &WriteMemory,
+    options: &Options,
+) -> anyhow::Result<AllWritten> {
+    let monitor = payloads.monitor;
+    let pending = prepared.pending();
+    let rows = pending.iter().filter_map(|&at| prepared.scanned.tallies[at].as_ref()).map(|tally| tally.rows);
+    monitor.start(Phase::Write, rows.sum());
+    let results: Mutex<AllWritten> = Mutex::default();
+    in_turns(memory.writers, pending.len(), |turns| -> anyhow::Result<()> {
+        for nth in turns {
+            let at = pending[nth];
+            let tally = prepared.scanned.tallies[at].as_ref().expect("only what was scanned is pending");
+            let fingerprint = &prepared.fingerprints[at];
+            let memory = &memory.apart;
+            let job = ShardJob { options, fingerprint, tally, output, payloads, memory, monitor };
+            let result = job.write(&prepared.inputs[at], &prepared.specs[at])?;
+            if let Err(error) = &result {
+                monitor.problem(&format!("{error:#}"));
+            }
+            results.lock().push((at, result));
+        }
+        Ok(())
+    })?;
+    monitor.finish(Phase::Write);
+    let mut results = results.into_inner();
+    results.sort_by_key(|(at, _)| *at);
+    Ok(results)
+}
 
 /// A shard that was written.
 pub struct Written {
-    pub outcome: Outcome,
+    pub outcome: ShardCounts,
     pub bytes: u64,
     pub blake3: String,
 }
 
 /// What writing a shard needs beside its input.
-pub struct Job<'a> {
-    pub options: &'a Options,
+struct ShardJob<'a> {
+    options: &'a Options,
     /// See [`ShardRecord::options`].
-    pub fingerprint: &'a str,
+    fingerprint: &'a str,
     /// What the rows of the input were when they were scanned.
-    pub tally: &'a Tally,
-    pub output: &'a OutputFolder,
-    pub payloads: &'a Payloads<'a>,
+    tally: &'a Tally,
+    output: &'a OutputFolder,
+    payloads: &'a Payloads<'a>,
     /// For payloads that shards keep for themselves.
-    pub memory: &'a Arc<MemoryBudget>,
-    pub monitor: &'a dyn Monitor,
+    memory: &'a Arc<MemoryBudget>,
+    monitor: &'a dyn Monitor,
 }
 
-impl Job<'_> {
+impl ShardJob<'_> {
     /// The inner error is that of the manifest: it is damaged, and other shards are not concerned.
-    pub fn write(&self, input: &Input, spec: &ShardSpec) -> anyhow::Result<Result<Written, anyhow::Error>> {
+    fn write(&self, input: &Input, spec: &ShardSpec) -> anyhow::Result<Result<Written, anyhow::Error>> {
         // Before it is read: if it changes meanwhile, the record does not match it.
         let manifest = match output::hash(&input.manifest.path, self.monitor) {
             Ok(manifest) => manifest,
@@ -87,7 +130,7 @@ impl Job<'_> {
         input: &Input,
         spec: &ShardSpec,
         shard: &mut ShardWriter<BufWriter<Hashed<'_>>>,
-    ) -> anyhow::Result<Result<Outcome, anyhow::Error>> {
+    ) -> anyhow::Result<Result<ShardCounts, anyhow::Error>> {
         let rule = Rule {
             bytes: spec.chunk_bytes(),
             cut: spec.cut(),
@@ -138,7 +181,7 @@ impl Job<'_> {
 
     /// Rows in = rows written + rows dropped, and every reference has its outcome: else the
     /// manifest is not the one that was scanned.
-    fn check_laws(&self, input: &Input, outcome: &Outcome) -> anyhow::Result<()> {
+    fn check_laws(&self, input: &Input, outcome: &ShardCounts) -> anyhow::Result<()> {
         let references = outcome.materialized + outcome.failed.values().sum::<u64>();
         let rows = outcome.rows_out + outcome.rows_dropped;
         if (rows, references) != (self.tally.rows, self.tally.references) {

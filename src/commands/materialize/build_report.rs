@@ -7,7 +7,7 @@ use super::Prepared;
 use super::options::{CacheMode, Options};
 use super::probe::Route;
 use super::report::*;
-use super::shards::AllWritten;
+use super::write::AllWritten;
 use crate::commands::Unreadable;
 use crate::fault::Class;
 use crate::payloads::{Counter, Payloads};
