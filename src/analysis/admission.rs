@@ -3,23 +3,25 @@
 //! A 0/1 knapsack, filled greedily in the order of a [`Policy`]. Objects larger than the whole
 //! budget are set aside; then objects are admitted in order until the first that does not fit.
 //! It stops there, although smaller ones might still fit: so an admission is a prefix of one
-//! order, a single comparison tells whether an object is admitted, and what is lost is less than
-//! one object. The certificate is the bound of the linear relaxation (Dantzig 1957): what is
+//! order, a single comparison decides whether an object is admitted, and what is lost is less than
+//! one object. Among objects of equal multiplicity and size it makes no difference which are taken. The certificate is the bound of the linear relaxation (Dantzig 1957): what is
 //! admitted plus the fraction of that first object that fits. No choice of objects passes it.
 
-mod order;
+mod rank;
 mod search;
 #[cfg(test)]
 mod tests;
 
-pub use order::Policy;
+use std::cmp::Ordering;
 
-use order::Rank;
-use search::{Found, Goal, search};
+pub use rank::Policy;
 
-use super::objects::{Objects, Sums};
+use rank::Rank;
+use search::{Prefix, SearchGoal, search};
 
-/// Cells of so many objects are sorted: with sixty budgets, a million objects or 50 MB at most.
+use super::table::{MultiplicityTable, ObjectSums};
+
+/// Cells of so many rows are sorted: with sixty budgets, a million rows or 50 MB at most.
 const FEW: u64 = 1 << 14;
 
 /// The least key above 0.
@@ -31,7 +33,7 @@ pub struct Admission {
     pub policy: Policy,
     pub budget_bytes: u64,
     /// The admitted objects; never more bytes than the budget, overhead included.
-    pub admitted: Sums,
+    pub admitted: ObjectSums,
     /// What they save, in units of [`Policy::objective`].
     pub value: f64,
     /// What no choice of objects within the budget passes, in the same units.
@@ -44,31 +46,33 @@ pub struct Admission {
     /// Larger objects are set aside.
     limit: u64,
     end: Option<Rank>,
+    end_admitted: u64,
+}
+
+/// What becomes of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Admitted,
+    LeftOut,
+    /// Of the objects of this multiplicity and size only so many are admitted, whichever they are.
+    AmongTheLast(u64),
 }
 
 impl Admission {
-    /// Whether an object of `k` references and `size` bytes is admitted. Over a table, true for
-    /// just as many objects as are counted.
-    pub fn admits(&self, digest: u64, k: u64, size: u64) -> bool {
-        if k < 2 || size > self.limit {
-            return false;
+    /// Whether an object of `k` references and `size` bytes is admitted.
+    pub fn verdict(&self, k: u64, size: u64) -> Verdict {
+        let key = if k < 2 || size > self.limit { 0.0 } else { self.policy.key(k, size) };
+        if key.is_nan() || key <= 0.0 {
+            return Verdict::LeftOut;
         }
-        let key = self.policy.key(k, size);
-        key > 0.0 && self.end.is_none_or(|end| Rank::new(key, size, digest) < end)
+        match self.end.map_or(Ordering::Less, |end| Rank::new(key, k, size).cmp(&end)) {
+            Ordering::Less => Verdict::Admitted,
+            Ordering::Equal => Verdict::AmongTheLast(self.end_admitted),
+            Ordering::Greater => Verdict::LeftOut,
+        }
     }
 
-    /// What one more byte of cache would save, in units of [`Policy::objective`]; times 10^9, one
-    /// more GB. 0 where all that pays is admitted.
-    pub fn marginal_value(&self) -> f64 {
-        self.next.map_or(0.0, |(k, size)| self.policy.objective().density(k, size))
-    }
-
-    /// Hits that one more byte of cache would give, whatever the policy is greedy for.
-    pub fn marginal_hits(&self) -> f64 {
-        self.next.map_or(0.0, |(k, size)| (k - 1) as f64 / size as f64)
-    }
-
-    fn new(policy: Policy, budget_bytes: u64, overhead: u64, limit: u64, found: Found) -> Admission {
+    fn new(policy: Policy, budget_bytes: u64, overhead: u64, limit: u64, found: Prefix) -> Admission {
         let objective = policy.objective();
         let value = objective.value_of(&found.sums);
         let gap = found.next.map_or(0.0, |next| {
@@ -86,22 +90,28 @@ impl Admission {
             next: found.next.map(|next| (next.k, next.size)),
             limit,
             end: found.next.map(|next| next.rank),
+            end_admitted: found.next_admitted,
         }
     }
 }
 
 /// The admission of each of `budgets`, in their order. Exact, in a few passes over the table for
 /// all budgets together.
-pub fn admit(objects: &Objects, policy: Policy, budgets: &[u64]) -> Vec<Admission> {
-    admit_entries(objects, policy, budgets, 0)
+pub fn admit(table: &MultiplicityTable, policy: Policy, budgets: &[u64]) -> Vec<Admission> {
+    admit_entries(table, policy, budgets, 0)
 }
 
 /// [`admit`], in the same order, to caches in which an object takes `overhead` bytes beside its
 /// own. With it an object may not fit although it is smaller than the budget.
-pub fn admit_entries(objects: &Objects, policy: Policy, budgets: &[u64], overhead: u64) -> Vec<Admission> {
-    let goals: Vec<_> = budgets.iter().map(|&budget| Goal::Bytes { budget, overhead }).collect();
-    let found = search(objects, policy, &goals, FEW);
-    let admission = |((&budget, goal), found): ((&u64, &Goal), Found)| {
+pub fn admit_entries(
+    table: &MultiplicityTable,
+    policy: Policy,
+    budgets: &[u64],
+    overhead: u64,
+) -> Vec<Admission> {
+    let goals: Vec<_> = budgets.iter().map(|&budget| SearchGoal::Bytes { budget, overhead }).collect();
+    let found = search(table, policy, &goals, FEW);
+    let admission = |((&budget, goal), found): ((&u64, &SearchGoal), Prefix)| {
         Admission::new(policy, budget, overhead, goal.limit(), found)
     };
     budgets.iter().zip(&goals).zip(found).map(admission).collect()
@@ -110,12 +120,12 @@ pub fn admit_entries(objects: &Objects, policy: Policy, budgets: &[u64], overhea
 /// The shortest prefix of the policy's order with at least so many hits, for each of `hits`: its
 /// bytes are the smallest cache that gives them, short of setting aside objects larger than the
 /// cache. `None` where all that the policy ever admits gives fewer.
-pub fn reach(objects: &Objects, policy: Policy, hits: &[u64]) -> Vec<Option<Sums>> {
-    let goals: Vec<_> = hits.iter().map(|&hits| Goal::Hits(hits.max(1))).collect();
-    let found = search(objects, policy, &goals, FEW);
-    let reached = |(&hits, found): (&u64, Found)| match hits {
+pub fn reach(table: &MultiplicityTable, policy: Policy, hits: &[u64]) -> Vec<Option<ObjectSums>> {
+    let goals: Vec<_> = hits.iter().map(|&hits| SearchGoal::Hits(hits.max(1))).collect();
+    let found = search(table, policy, &goals, FEW);
+    let reached = |(&hits, found): (&u64, Prefix)| match hits {
         // Not even the first object is needed.
-        0 => Some(Sums::default()),
+        0 => Some(ObjectSums::default()),
         _ => Some(found.sums).filter(|sums| sums.hits >= hits),
     };
     hits.iter().zip(found).map(reached).collect()
@@ -124,10 +134,10 @@ pub fn reach(objects: &Objects, policy: Policy, hits: &[u64]) -> Vec<Option<Sums
 /// All that the policy ever admits: the cache beyond which more is no gain. For dollars, where one
 /// more GB costs more to keep than it saves; for the other objectives, where nothing recurs or no
 /// object is worth its put.
-pub fn worthwhile(objects: &Objects, policy: Policy) -> Sums {
+pub fn worthwhile(table: &MultiplicityTable, policy: Policy) -> ObjectSums {
     match policy {
-        Policy::Count | Policy::Density => objects.totals().recurring,
-        Policy::Objective(_) => sum_from(objects, policy, LEAST),
+        Policy::Count | Policy::Density => table.totals().recurring,
+        Policy::Objective(_) => sum_from(table, policy, LEAST),
     }
 }
 
@@ -135,21 +145,21 @@ pub fn worthwhile(objects: &Objects, policy: Policy) -> Sums {
 /// of all objects that give at least as much per byte as all worthwhile ones do in the mean. There
 /// the curve is farthest above the straight line between its ends; a byte before gives more than
 /// the mean, a byte beyond gives less.
-pub fn knee(objects: &Objects, policy: Policy) -> Sums {
-    let all = worthwhile(objects, policy);
+pub fn knee(table: &MultiplicityTable, policy: Policy) -> ObjectSums {
+    let all = worthwhile(table, policy);
     let mean = policy.objective().value_of(&all) / all.bytes as f64;
     // A hair lower, lest rounding part objects that are all equal from their mean. Where none has
     // bytes, all that is admitted is free.
     let from = if mean.is_finite() { mean * (1.0 - 1e-12) } else { LEAST };
-    sum_from(objects, policy, from)
+    sum_from(table, policy, from)
 }
 
 /// The objects with a key of at least `least`, above 0.
-fn sum_from(objects: &Objects, policy: Policy, least: f64) -> Sums {
-    let mut sums = Sums::default();
-    objects.recurring().for_each(|(_, k, size)| {
+fn sum_from(table: &MultiplicityTable, policy: Policy, least: f64) -> ObjectSums {
+    let mut sums = ObjectSums::default();
+    table.recurring().for_each(|(k, size, objects)| {
         if policy.key(k, size) >= least {
-            sums.add(&Sums::of(k, size));
+            sums.add(&ObjectSums::new(k, size, objects));
         }
     });
     sums

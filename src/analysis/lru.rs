@@ -5,7 +5,7 @@
 //! et al. 2002, for one pass from an empty cache). An object larger than the whole cache is read
 //! past it: neither stored nor a reason to evict.
 
-use super::Class;
+use super::histogram::Bucket;
 use super::trace::Trace;
 
 /// The hits of each of `budgets`, bytes, in their order: exactly those of a cache that, after each
@@ -36,9 +36,9 @@ pub fn in_order(trace: &Trace, budgets: &[u64]) -> Vec<u64> {
 /// other, more than t passes with probability (1-t)^k. The cache holds what was referenced within
 /// the last t, where sum size·(1-(1-t)^k) is the budget, and so hits are sum (k-1)·(1-(1-t)^k).
 /// Right for many objects, none of which takes much of the cache.
-pub fn in_random_order(classes: &[Class], budget_bytes: u64) -> f64 {
-    let referenced = |class: &Class, t: f64| 1.0 - (class.k as f64 * (-t).ln_1p()).exp();
-    let held = |t| classes.iter().map(|class| class.bytes as f64 * referenced(class, t)).sum::<f64>();
+pub fn in_random_order(buckets: &[Bucket], budget_bytes: u64) -> f64 {
+    let referenced = |bucket: &Bucket, t: f64| 1.0 - (bucket.k as f64 * (-t).ln_1p()).exp();
+    let held = |t| buckets.iter().map(|bucket| bucket.bytes as f64 * referenced(bucket, t)).sum::<f64>();
     let (mut low, mut high) = (0.0, 1.0);
     if held(high) <= budget_bytes as f64 {
         low = high;
@@ -48,8 +48,9 @@ pub fn in_random_order(classes: &[Class], budget_bytes: u64) -> f64 {
         let t = (low + high) / 2.0;
         *if held(t) <= budget_bytes as f64 { &mut low } else { &mut high } = t;
     }
-    let hits = |class: &Class| class.sized_objects as f64 * (class.k - 1) as f64 * referenced(class, low);
-    classes.iter().map(hits).sum()
+    let hits =
+        |bucket: &Bucket| bucket.sized_objects as f64 * (bucket.k - 1) as f64 * referenced(bucket, low);
+    buckets.iter().map(hits).sum()
 }
 
 /// Divides ascending budgets where one holds an object that the one before is too small for.
@@ -77,7 +78,7 @@ fn pass(trace: &Trace, budgets: &[u64]) -> Vec<u64> {
     let Some(&smallest) = budgets.first() else { return Vec::new() };
     // One more than the place of an object's last reference; 0 before the first.
     let mut last = vec![0; sizes.len()];
-    let mut stack = Stack { tree: vec![0; references.len() + 1], bytes: 0 };
+    let mut stack = LruStack { tree: vec![0; references.len() + 1], bytes: 0 };
     // At first what each budget serves and the one before does not.
     let mut hits = vec![0; budgets.len()];
     for (place, &object) in (1..).zip(references) {
@@ -104,12 +105,12 @@ fn pass(trace: &Trace, budgets: &[u64]) -> Vec<u64> {
 
 /// Bytes by the place of an object's last reference, as a Fenwick tree: the sums of runs of
 /// places, found by the bits of a place.
-struct Stack {
+struct LruStack {
     tree: Vec<u64>,
     bytes: u64,
 }
 
-impl Stack {
+impl LruStack {
     fn insert(&mut self, place: usize, size: u64) {
         self.bytes += size;
         let mut at = place;
@@ -141,8 +142,7 @@ impl Stack {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Summary;
-    use super::super::samples::{self, Random, trace, whole};
+    use super::super::samples::{self, Random, table_of, trace, whole};
     use super::*;
 
     /// The cache itself: objects, the one used last at the end.
@@ -197,17 +197,15 @@ mod tests {
     #[test]
     fn random_order_gives_the_hits_of_a_shuffled_trace() {
         let objects = samples::draw(20_000, 1);
-        let mut summary = Summary::default();
-        objects.iter().for_each(|&(k, size)| summary.add(k.into(), Some(size.into())));
+        let histogram = table_of(&objects).histogram();
         let trace = trace(&objects, 2);
-        let all = summary.unique_bytes() as f64;
+        let all = histogram.unique_bytes() as f64;
         let budgets = [0.0, 0.01, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0].map(|share| (share * all) as u64);
-        let classes = summary.histogram();
         for (&budget, found) in budgets.iter().zip(in_order(&trace, &budgets)) {
-            let expected = in_random_order(&classes, budget) / trace.references.len() as f64;
+            let expected = in_random_order(histogram.buckets(), budget) / trace.references.len() as f64;
             let found = found as f64 / trace.references.len() as f64;
             assert!((found - expected).abs() < 0.004, "{budget}: {found}, not {expected}");
         }
-        assert_eq!(in_random_order(&classes, u64::MAX).round() as u64, summary.duplicates());
+        assert_eq!(in_random_order(histogram.buckets(), u64::MAX).round() as u64, histogram.duplicates());
     }
 }

@@ -1,28 +1,22 @@
 //! The mathematics of redundancy: multiplicities, oracle hit rates, concurrency, samples.
 //!
 //! Everything here is pure: a function of how often each object is referenced and how large it
-//! is, never of a file. [`Summary`] is folded over the objects once; most of the rest reads it or
-//! its histogram. Sizing a cache needs every object: [`objects::Objects`] is the table in memory.
+//! is, never of a file. [`table::MultiplicityTable`] is filled once; all else reads it or its
+//! histogram, and what depends on the order of the references reads a [`trace::Trace`].
 
 pub mod admission;
-pub mod break_even;
-pub mod budget;
-pub mod concentration;
+pub mod cache_sizes;
 pub mod concurrency;
-pub mod estimate;
-pub mod foreknowledge;
+pub mod cost;
+pub mod histogram;
 pub mod law;
 pub mod lru;
-pub mod objective;
-pub mod objects;
-pub mod replay;
+pub mod offline_bound;
 pub mod sampling;
-pub mod summary;
+pub mod table;
 pub mod trace;
 
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
 mod tests;
-
-pub use summary::{Class, Summary};

@@ -1,8 +1,9 @@
 //! Corpora that the unit tests of this part share: the law, the founding corpus, draws.
 
+use super::histogram::{Bucket, Histogram};
 use super::law::{self, MAX_MULTIPLICITY};
+use super::table::{MultiplicityTable, TableRow};
 use super::trace::Trace;
-use super::{Class, Summary};
 
 /// Tasks, workers, and the hit rates of the founding corpus by event simulation and by formula.
 pub const SIMULATED: [(u64, u64, f64, f64); 5] = [
@@ -66,34 +67,52 @@ fn thinned(q: f64) -> Vec<f64> {
     kept
 }
 
-/// The summary of objects with these references and sizes.
-pub fn summary(objects: &[(u64, Option<u64>)]) -> Summary {
-    let mut summary = Summary::default();
-    objects.iter().for_each(|&(k, size)| summary.add(k, size));
-    summary
+/// Objects with these references and sizes.
+pub fn table(objects: &[(u64, Option<u64>)]) -> MultiplicityTable {
+    let mut table = MultiplicityTable::default();
+    objects.iter().for_each(|&(k, size)| table.push(k, size));
+    table.settle();
+    table
 }
 
-/// A histogram of multiplicities and objects, no sizes.
-pub fn table(table: &[(u64, u64)]) -> Vec<Class> {
-    let class = |&(k, objects)| Class { k, objects, sized_objects: 0, bytes: 0 };
-    table.iter().map(class).collect()
+/// Objects of a draw.
+pub fn table_of<'a>(objects: impl IntoIterator<Item = &'a (u32, u32)>) -> MultiplicityTable {
+    let mut table = MultiplicityTable::default();
+    objects.into_iter().for_each(|&(k, size)| table.push(k.into(), Some(size.into())));
+    table.settle();
+    table
+}
+
+pub fn histogram(objects: &[(u64, Option<u64>)]) -> Histogram {
+    table(objects).histogram()
+}
+
+/// Multiplicities and numbers of objects of unknown size.
+pub fn histogram_of(objects: &[(u64, u64)]) -> Histogram {
+    Histogram::new(objects.iter().map(|&(k, objects)| TableRow { k, size: None, objects }))
+}
+
+/// The same as a list.
+pub fn buckets(objects: &[(u64, u64)]) -> Vec<Bucket> {
+    let bucket = |&(k, objects)| Bucket { k, objects, ..Bucket::default() };
+    objects.iter().map(bucket).collect()
 }
 
 /// A trillion objects by these probabilities; those without references are left out.
-fn classes(probabilities: &[f64]) -> Vec<Class> {
+fn trillion(probabilities: &[f64]) -> Vec<Bucket> {
     let all: f64 = probabilities[1..].iter().sum();
     let objects = |probability: f64| (probability / all * 1e12).round() as u64;
     let by_multiplicity = (1..).zip(&probabilities[1..]).map(|(k, &probability)| (k, objects(probability)));
-    table(&by_multiplicity.collect::<Vec<_>>())
+    buckets(&by_multiplicity.collect::<Vec<_>>())
 }
 
-pub fn law() -> Vec<Class> {
-    classes(&law_probabilities())
+pub fn law() -> Vec<Bucket> {
+    trillion(&law_probabilities())
 }
 
-pub fn ceiling(classes: &[Class]) -> f64 {
-    let sum = |of: fn(&Class) -> u64| classes.iter().map(of).sum::<u64>() as f64;
-    1.0 - sum(|class| class.objects) / sum(|class| class.objects * class.k)
+pub fn ceiling(buckets: &[Bucket]) -> f64 {
+    let sum = |of: fn(&Bucket) -> u64| buckets.iter().map(of).sum::<u64>() as f64;
+    1.0 - sum(|bucket| bucket.objects) / sum(|bucket| bucket.objects * bucket.k)
 }
 
 /// The share q of the law's references that leaves a ceiling of 0.4720, by bisection. An object
@@ -112,8 +131,8 @@ pub fn founding_share() -> f64 {
 }
 
 /// The corpus on which the cost of concurrency was first seen: a sample of the law's rows.
-pub fn founding() -> Vec<Class> {
-    classes(&thinned(founding_share()))
+pub fn founding() -> Vec<Bucket> {
+    trillion(&thinned(founding_share()))
 }
 
 /// Its 18,553 objects, at the quantiles of the thinned law.

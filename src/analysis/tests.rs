@@ -1,24 +1,19 @@
 //! The parts together, on draws of the law.
 
-use super::estimate::{Estimate, Estimates};
+use super::admission::{Policy, admit};
+use super::concurrency;
 use super::law::{self, MAX_MULTIPLICITY};
 use super::samples;
-use super::sampling::Share;
-use super::{Summary, concentration, concurrency};
+use super::sampling::{Estimate, Estimates, Share};
 
 /// Objects of the corpus that the law is calibrated to.
 const CORPUS: f64 = 355.97e6;
 
-fn summary<'a>(objects: impl IntoIterator<Item = &'a (u32, u32)>) -> Summary {
-    let mut summary = Summary::default();
-    objects.into_iter().for_each(|&(k, size)| summary.add(k.into(), Some(size.into())));
-    summary
-}
-
 #[test]
 fn a_draw_of_two_million_objects_has_the_figures_of_the_law() {
     let n = 2_000_000;
-    let found = summary(&samples::draw(n, 1));
+    let table = samples::table_of(&samples::draw(n, 1));
+    let found = table.histogram();
     let n = n as f64;
     let mean: f64 = (1..=MAX_MULTIPLICITY).map(law::survival).sum();
     // E[K²] is the sum of (2k-1)·P(K >= k).
@@ -38,7 +33,8 @@ fn a_draw_of_two_million_objects_has_the_figures_of_the_law() {
     for (terabytes, percent) in
         [(1.0, 36.0), (2.0, 46.4), (3.0, 52.8), (5.0, 60.7), (10.0, 70.0), (30.0, 77.5)]
     {
-        let admitted = found.admitted((terabytes * 1e12 * n / CORPUS) as u64);
+        let budget = (terabytes * 1e12 * n / CORPUS) as u64;
+        let admitted = admit(&table, Policy::Density, &[budget])[0].admitted;
         let hit_rate = admitted.hits as f64 / found.references() as f64 * 100.0;
         let within = if terabytes == 1.0 { 0.6 } else { 0.3 };
         assert!((hit_rate - percent).abs() < within, "{terabytes} TB: {hit_rate}, not {percent}");
@@ -49,23 +45,22 @@ fn a_draw_of_two_million_objects_has_the_figures_of_the_law() {
             assert!((millions - 56.1).abs() < 0.5, "{millions}");
         }
     }
-    let all = concentration::top(&found.histogram(), 1.0);
-    assert_eq!(all.hits, found.duplicates());
+    assert_eq!(found.top(1.0).hits, found.duplicates());
 }
 
 #[test]
 fn a_sample_of_two_percent_finds_the_ceiling_and_knows_how_far_it_is_off() {
     let objects = samples::draw(2_000_000, 2);
-    let exact = summary(&objects);
+    let exact = samples::table_of(&objects).histogram();
     let share = 1.0 / 50.0;
     let sample = Share { share };
     let (mut close, mut concurrent, mut covered) = (0, 0, [0; 4]);
-    let hit_rate = concurrency::expected(&exact.histogram(), 16, 1024).hit_rate;
+    let hit_rate = concurrency::expected(exact.buckets(), 16, 1024).hit_rate;
     for round in 0..20u64 {
         // Other hashes are another sample.
         let kept =
             (round << 32..).zip(&objects).filter(|(hash, _)| sample.keeps(*hash)).map(|(_, object)| object);
-        let sampled = summary(kept);
+        let sampled = samples::table_of(kept).histogram();
         let found = Estimates::new(&sampled, share, exact.references());
         close += u32::from((found.ceiling.value - exact.ceiling()).abs() < 0.003);
         let singletons = exact.singletons() as f64 / exact.objects() as f64;
@@ -77,7 +72,7 @@ fn a_sample_of_two_percent_finds_the_ceiling_and_knows_how_far_it_is_off() {
             covers(found.unique_bytes, exact.unique_bytes() as f64),
         ];
         covered.iter_mut().zip(inside).for_each(|(covered, inside)| *covered += u32::from(inside));
-        let rate = concurrency::estimated(&sampled.histogram(), share, exact.references(), 16, 1024).hit_rate;
+        let rate = concurrency::estimated(sampled.buckets(), share, exact.references(), 16, 1024).hit_rate;
         concurrent += u32::from((rate - hit_rate).abs() < 0.003);
     }
     assert!(close >= 19 && concurrent >= 19, "{close}, {concurrent} of 20");

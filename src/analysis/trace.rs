@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::objects::Objects;
 use super::sampling::Share;
 
 /// All references to some objects, in order.
@@ -17,21 +16,21 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// The trace of `digests`, which are the references, in order, to those objects of a table that
-    /// are in `sample`. Objects of unknown size are left out: there is no telling what they take.
-    pub fn new(digests: impl Iterator<Item = u64>, objects: &Objects, sample: Sample) -> Trace {
-        let known = || {
-            let sampled = objects.iter().filter(|object| sample.keeps(object.digest));
-            sampled.filter_map(|object| Some((object.digest, object.size?)))
-        };
-        // Counted first: a map that grows takes half as much again.
-        let count = known().count();
-        let (mut numbers, mut sizes) = (HashMap::with_capacity(count), Vec::with_capacity(count));
-        for (digest, size) in known() {
-            numbers.insert(digest, sizes.len() as u32);
+    /// The references, in order, to the objects in `sample`, of which `objects` has each once with
+    /// its size. References to objects that are not there are left out.
+    pub fn new(
+        references: impl Iterator<Item = u64>,
+        objects: impl ExactSizeIterator<Item = (u64, u64)>,
+        sample: KeySample,
+    ) -> Trace {
+        // A map that grows takes half as much again.
+        let (mut numbers, mut sizes) =
+            (HashMap::with_capacity(objects.len()), Vec::with_capacity(objects.len()));
+        for (object, size) in objects {
+            numbers.insert(object, sizes.len() as u32);
             sizes.push(size);
         }
-        let references = digests.filter_map(|digest| numbers.get(&digest).copied()).collect();
+        let references = references.filter_map(|object| numbers.get(&object).copied()).collect();
         Trace { references, sizes, stands_for: sample.stands_for() }
     }
 
@@ -50,19 +49,19 @@ impl Trace {
 /// All objects, half of them, a quarter, and so on: by a hash of the key, so that all references to
 /// an object are in the sample or none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sample {
+pub struct KeySample {
     halvings: u32,
 }
 
-impl Sample {
+impl KeySample {
     /// One object of so many is in it.
     pub fn stands_for(self) -> u64 {
         1 << self.halvings
     }
 
     /// Half of this sample.
-    pub fn halved(self) -> Sample {
-        Sample { halvings: self.halvings + 1 }
+    pub fn halved(self) -> KeySample {
+        KeySample { halvings: self.halvings + 1 }
     }
 
     /// Whether the object with this digest is in the sample.
@@ -78,30 +77,21 @@ mod tests {
 
     #[test]
     fn a_trace_has_the_objects_of_known_size_in_the_order_of_their_references() {
-        let mut objects = Objects::default();
-        objects.push(70, 2, Some(7));
-        objects.push(50, 3, Some(5));
-        objects.push(90, 2, None);
-        objects.push(30, 1, None);
-        let trace = |objects: &Objects| {
-            let digests = [50, 90, 70, 50, 30, 50, 90, 70];
-            let Trace { references, sizes, stands_for } =
-                Trace::new(digests.into_iter(), objects, Sample::default());
-            let sizes: Vec<u64> = references.iter().map(|number| sizes[*number as usize]).collect();
-            (sizes, stands_for)
-        };
-        assert_eq!(trace(&objects), (vec![5, 7, 5, 5, 7], 1));
-        objects.assume(9);
-        assert_eq!(trace(&objects), (vec![5, 9, 7, 5, 9, 5, 9, 7], 1));
+        let references = [50, 90, 70, 50, 30, 50, 90, 70];
+        let sizes = [(70, 7), (50, 5)];
+        let trace = Trace::new(references.into_iter(), sizes.into_iter(), KeySample::default());
+        let Trace { references, sizes, stands_for } = trace;
+        let sizes: Vec<u64> = references.iter().map(|number| sizes[*number as usize]).collect();
+        assert_eq!((sizes, stands_for), (vec![5, 7, 5, 5, 7], 1));
     }
 
     #[test]
     fn a_half_is_about_half_and_a_part_of_the_whole() {
-        let quarter = Sample::default().halved().halved();
+        let quarter = KeySample::default().halved().halved();
         assert_eq!(quarter.stands_for(), 4);
-        let kept = |sample: Sample| (0..10_000).filter(|digest| sample.keeps(*digest)).count();
-        assert_eq!(kept(Sample::default()), 10_000);
+        let kept = |sample: KeySample| (0..10_000).filter(|object| sample.keeps(*object)).count();
+        assert_eq!(kept(KeySample::default()), 10_000);
         assert!(kept(quarter).abs_diff(2_500) < 200, "{}", kept(quarter));
-        assert!((0..10_000).all(|digest| quarter.halved().keeps(digest) <= quarter.keeps(digest)));
+        assert!((0..10_000).all(|object| quarter.halved().keeps(object) <= quarter.keeps(object)));
     }
 }

@@ -1,7 +1,6 @@
 //! The commands: options in, report out, no printing.
 
 pub mod analyze;
-mod break_even;
 mod manifests;
 pub mod materialize;
 mod references;

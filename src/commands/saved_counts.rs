@@ -22,8 +22,6 @@ use anyhow::{Context, anyhow, bail, ensure};
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
@@ -35,7 +33,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use crate::analysis::objects::Objects;
+use crate::analysis::table::{MultiplicityTable, TableRow};
 use crate::manifest::catch_panic;
 use crate::manifest::rows::whole_numbers;
 use crate::publish::Draft;
@@ -54,47 +52,14 @@ const AGAIN: &str = "save the counts again with `onepull analyze --save FILE`";
 /// Rows of a row group, which one thread reads.
 const ROW_GROUP: usize = 1 << 17;
 
-/// Objects that a file may name: they take 16 bytes each when it is read.
-const MOST: u64 = 1 << 36;
+/// References that a row group may count, which keeps all sums far below 2^64.
+const MOST: u64 = 1 << 50;
 
-/// Counts that are to be saved.
-#[derive(Default)]
-pub struct SavedCounts {
-    rows: HashTable<SavedRow>,
-}
-
-/// Some objects that have the same number of references and the same size.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct SavedRow {
-    references: u64,
-    bytes: Option<u64>,
-    objects: u64,
-}
-
-impl SavedRow {
-    fn hash(&self) -> u64 {
-        let bytes = self.bytes.map_or(0, |bytes| !bytes);
-        (self.references.rotate_left(40) ^ bytes).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26)
-    }
-}
-
-impl SavedCounts {
-    /// Adds one object.
-    pub fn add(&mut self, references: u64, bytes: Option<u64>) {
-        let new = SavedRow { references, bytes, objects: 1 };
-        let same = |row: &SavedRow| (row.references, row.bytes) == (references, bytes);
-        match self.rows.entry(new.hash(), same, SavedRow::hash) {
-            Entry::Occupied(mut row) => row.get_mut().objects += 1,
-            Entry::Vacant(place) => drop(place.insert(new)),
-        }
-    }
-
-    /// Writes `file`, whole or not at all, in place of whatever has its name.
-    pub fn write(self, file: &Path) -> anyhow::Result<()> {
-        let mut rows: Vec<SavedRow> = self.rows.into_iter().collect();
-        rows.sort_unstable_by_key(|row| (Reverse(row.references), row.bytes));
-        publish(&rows, file).with_context(|| format!("writing {}", file.display()))
-    }
+/// Writes `file`, whole or not at all, in place of whatever has its name.
+pub fn write(table: &MultiplicityTable, file: &Path) -> anyhow::Result<()> {
+    let mut rows: Vec<TableRow> = table.rows().collect();
+    rows.sort_unstable_by_key(|row| (Reverse(row.k), row.size));
+    publish(&rows, file).with_context(|| format!("writing {}", file.display()))
 }
 
 /// Whether these are the bytes of saved counts, of any version. Any other Parquet file may be a
@@ -105,7 +70,7 @@ pub fn is_saved(bytes: &[u8]) -> bool {
         || bytes.starts_with(b"PAR1") && bytes.windows(key.len()).any(|window| window == key)
 }
 
-fn publish(rows: &[SavedRow], file: &Path) -> anyhow::Result<()> {
+fn publish(rows: &[TableRow], file: &Path) -> anyhow::Result<()> {
     let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     let mut draft = Draft::create(folder, ".onepull-counts-")?;
     let field = |name: &&str| Field::new(*name, DataType::UInt64, *name == "bytes");
@@ -121,8 +86,8 @@ fn publish(rows: &[SavedRow], file: &Path) -> anyhow::Result<()> {
     let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
     let mut writer = ArrowWriter::try_new_with_options(draft.file(), schema.clone(), options)?;
     for rows in rows.chunks(ROW_GROUP) {
-        let references = UInt64Array::from_iter_values(rows.iter().map(|row| row.references));
-        let bytes: UInt64Array = rows.iter().map(|row| row.bytes).collect();
+        let references = UInt64Array::from_iter_values(rows.iter().map(|row| row.k));
+        let bytes: UInt64Array = rows.iter().map(|row| row.size).collect();
         let objects = UInt64Array::from_iter_values(rows.iter().map(|row| row.objects));
         let columns = vec![Arc::new(references) as _, Arc::new(bytes) as _, Arc::new(objects) as _];
         writer.write(&RecordBatch::try_new(schema.clone(), columns)?)?;
@@ -131,23 +96,21 @@ fn publish(rows: &[SavedRow], file: &Path) -> anyhow::Result<()> {
     Ok(draft.commit(file)?)
 }
 
-fn totals(rows: &[SavedRow]) -> Vec<KeyValue> {
-    let sum = |of: fn(&SavedRow) -> u128| rows.iter().map(|row| of(row) * u128::from(row.objects)).sum();
-    let sums: [u128; 3] =
-        [sum(|row| row.references.into()), sum(|_| 1), sum(|row| row.bytes.unwrap_or(0).into())];
+fn totals(rows: &[TableRow]) -> Vec<KeyValue> {
+    let sum = |of: fn(&TableRow) -> u128| rows.iter().map(|row| of(row) * u128::from(row.objects)).sum();
+    let sums: [u128; 3] = [sum(|row| row.k.into()), sum(|_| 1), sum(|row| row.size.unwrap_or(0).into())];
     TOTALS.iter().zip(sums).map(|(key, sum)| KeyValue::new(key.to_string(), sum.to_string())).collect()
 }
 
-/// The objects that `file` counts, read by the threads of the current pool. It does not say which
-/// objects these are, so each gets a number of its own.
+/// The counts in `file`, read by the threads of the current pool.
 ///
 /// Fails, naming the file, when it cannot be read, is no Parquet file with these columns, or is not
 /// what was written.
-pub fn read(file: &Path) -> anyhow::Result<Objects> {
+pub fn read(file: &Path) -> anyhow::Result<MultiplicityTable> {
     catch_panic(|| read_all(file)).with_context(|| file.display().to_string())
 }
 
-fn read_all(path: &Path) -> anyhow::Result<Objects> {
+fn read_all(path: &Path) -> anyhow::Result<MultiplicityTable> {
     let mut file = File::open(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => anyhow!("{error}; `onepull analyze --save FILE` writes one"),
         _ => error.into(),
@@ -167,25 +130,28 @@ fn read_all(path: &Path) -> anyhow::Result<Objects> {
     }
     let groups = 0..metadata.metadata().num_row_groups();
     let group = |nth| catch_panic(|| read_row_group(path, &metadata, nth));
-    let objects = groups.into_par_iter().map(group).try_reduce(Objects::default, |mut objects, more| {
-        objects.append(more);
-        Ok(objects)
-    })?;
-    check_totals(&metadata, &objects)?;
-    Ok(objects)
+    let mut table =
+        groups.into_par_iter().map(group).try_reduce(MultiplicityTable::default, |mut table, more| {
+            table.append(more);
+            Ok(table)
+        })?;
+    table.settle();
+    check_totals(&metadata, &table)?;
+    Ok(table)
 }
 
-fn read_row_group(path: &Path, metadata: &ArrowReaderMetadata, nth: usize) -> anyhow::Result<Objects> {
+fn read_row_group(
+    path: &Path,
+    metadata: &ArrowReaderMetadata,
+    nth: usize,
+) -> anyhow::Result<MultiplicityTable> {
     let columns = ProjectionMask::columns(metadata.parquet_schema(), COLUMNS);
     // Opened again, since a copy of the first one would share its position among threads.
     let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(File::open(path)?, metadata.clone())
         .with_projection(columns)
         .with_row_groups(vec![nth])
         .build()?;
-    let (mut objects, mut number) = (Objects::default(), (nth as u64) << MOST.ilog2());
-    // Known before any of them takes memory: a damaged row may name billions.
-    let end =
-        number + stated(metadata, TOTALS[1]).and_then(|total| total.parse().ok()).unwrap_or(MOST).min(MOST);
+    let (mut table, mut all) = (MultiplicityTable::default(), 0u64);
     for batch in batches {
         let batch = batch?;
         let [references, bytes, counts] = COLUMNS.map(|name| numbers(&batch, name));
@@ -193,18 +159,14 @@ fn read_row_group(path: &Path, metadata: &ArrowReaderMetadata, nth: usize) -> an
         for row in 0..batch.num_rows() {
             let whole = references.is_valid(row) && references.value(row) > 0 && counts.is_valid(row);
             ensure!(whole, "a row without references or without objects");
-            let count = counts.value(row);
-            ensure!(count <= end - number, "damaged or edited: its rows name too many objects; {AGAIN}");
-            let bytes = bytes.is_valid(row).then(|| bytes.value(row));
-            for number in number..number + count {
-                // An odd factor keeps numbers distinct and spreads them as hashes are.
-                let id = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                objects.push(id, references.value(row), bytes);
-            }
-            number += count;
+            let (k, objects) = (references.value(row), counts.value(row));
+            all = k.checked_mul(objects).and_then(|more| all.checked_add(more)).unwrap_or(u64::MAX);
+            ensure!(all <= MOST, "damaged or edited: its rows name too many objects; {AGAIN}");
+            let size = bytes.is_valid(row).then(|| bytes.value(row));
+            table.push_row(TableRow { k, size, objects });
         }
     }
-    Ok(objects)
+    Ok(table)
 }
 
 /// A column as whole numbers, whatever type another tool gave it.
@@ -221,8 +183,8 @@ fn numbers(batch: &RecordBatch, name: &str) -> anyhow::Result<UInt64Array> {
     Ok(numbers)
 }
 
-fn check_totals(metadata: &ArrowReaderMetadata, objects: &Objects) -> anyhow::Result<()> {
-    let found = objects.totals();
+fn check_totals(metadata: &ArrowReaderMetadata, table: &MultiplicityTable) -> anyhow::Result<()> {
+    let found = table.totals();
     let sums: [u128; 3] = [found.references.into(), found.objects.into(), found.unique_bytes];
     for (key, sum) in TOTALS.iter().zip(sums) {
         if let Some(total) = stated(metadata, key) {
@@ -243,7 +205,7 @@ fn stated<'m>(metadata: &'m ArrowReaderMetadata, key: &str) -> Option<&'m str> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, iter};
 
     use arrow_array::{Float64Array, Int32Array, Int64Array};
 
@@ -253,13 +215,19 @@ mod tests {
         [(1, None), (127, Some(0)), (128, Some(127)), (1, Some(5)), (1, Some(5)), (1 << 40, Some(1 << 50))];
 
     fn write(file: &Path) {
-        let mut counts = SavedCounts::default();
-        ROWS.iter().for_each(|&(references, bytes)| counts.add(references, bytes));
-        counts.write(file).unwrap();
+        super::write(&table(ROWS), file).unwrap();
+    }
+
+    fn table(objects: impl IntoIterator<Item = (u64, Option<u64>)>) -> MultiplicityTable {
+        let mut table = MultiplicityTable::default();
+        objects.into_iter().for_each(|(k, size)| table.push(k, size));
+        table.settle();
+        table
     }
 
     fn sorted(file: &Path) -> anyhow::Result<Vec<(u64, Option<u64>)>> {
-        let mut rows: Vec<_> = read(file)?.iter().map(|object| (object.k, object.size)).collect();
+        let each = |row: TableRow| iter::repeat_n((row.k, row.size), row.objects as usize);
+        let mut rows: Vec<_> = read(file)?.rows().flat_map(each).collect();
         rows.sort_unstable();
         Ok(rows)
     }
@@ -281,17 +249,14 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_read_as_they_were_saved_and_every_object_has_its_own_number() {
+    fn counts_are_read_as_they_were_saved() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("counts.parquet");
         fs::write(&file, "what was there").unwrap();
         write(&file);
         assert_eq!(sorted(&file).unwrap(), expected());
-        let ids: std::collections::HashSet<u64> =
-            read(&file).unwrap().iter().map(|object| object.digest).collect();
-        assert_eq!(ids.len(), ROWS.len());
         let empty = folder.path().join("empty.parquet");
-        SavedCounts::default().write(&empty).unwrap();
+        super::write(&table([]), &empty).unwrap();
         assert_eq!(sorted(&empty).unwrap(), []);
     }
 
@@ -299,10 +264,8 @@ mod tests {
     fn counts_of_many_row_groups_are_whole() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("counts.parquet");
-        let mut counts = SavedCounts::default();
         let rows = 2 * ROW_GROUP as u64 + 3;
-        (0..rows).for_each(|n| counts.add(1 + n % 3, Some(n)));
-        counts.write(&file).unwrap();
+        super::write(&table((0..rows).map(|n| (1 + n % 3, Some(n)))), &file).unwrap();
         let totals = read(&file).unwrap().totals();
         assert_eq!(
             (totals.objects, totals.unique_bytes),

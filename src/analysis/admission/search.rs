@@ -1,19 +1,19 @@
 //! Finds where the admission of each of many budgets ends, without sorting the table.
 //!
-//! The first pass adds the objects up in cells of the leading bits of their keys. Prefix sums name
+//! The first pass adds the rows up in cells of the leading bits of their keys. Prefix sums name
 //! the cell in which each budget ends; the next pass divides only those cells, by further bits of
-//! the key, then by size, then by digest; a cell of few objects is kept and sorted. Tables of
-//! millions of objects take two to four passes, whatever share of the objects ties.
+//! the key, then by size; a cell of few rows is kept and sorted. Tables of millions of rows take two
+//! to four passes, whatever share of them ties.
 
 use std::collections::BTreeMap;
 use std::mem;
 
-use super::super::objects::{Objects, Sums, Totals};
-use super::order::{Candidate, Policy, Rank, Word};
+use super::super::table::{MultiplicityTable, ObjectSums, TableTotals};
+use super::rank::{Candidate, Policy, Rank, Word};
 
 /// Where an admission ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goal {
+pub(super) enum SearchGoal {
     /// Before the first object with which the bytes, and `overhead` bytes an object, would exceed
     /// `budget`; those that do so alone set aside.
     Bytes { budget: u64, overhead: u64 },
@@ -21,13 +21,15 @@ pub(super) enum Goal {
     Hits(u64),
 }
 
-/// What was admitted.
+/// What was admitted: the beginning of an order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
-    pub sums: Sums,
-    /// The first object that is not admitted although it is no larger than the whole budget.
-    /// `None` for a goal in hits.
+pub(super) struct Prefix {
+    pub sums: ObjectSums,
+    /// Objects like the first one that is not admitted although it is no larger than the whole
+    /// budget. `None` for a goal in hits.
     pub next: Option<Candidate>,
+    /// Those of them that are admitted.
+    pub next_admitted: u64,
 }
 
 /// Bits of the number of cells into which a whole table is divided at most: 128 between one power
@@ -37,32 +39,42 @@ const FIRST_BITS: u32 = 18;
 /// Bits of the number of cells into which a cell is divided at most.
 const BITS: u32 = 11;
 
-/// Bits of the number of cells into which even a few objects are divided.
+/// Bits of the number of cells into which even a few rows are divided.
 const LEAST_BITS: u32 = 6;
 
 /// No goal ends in a cell.
 const NOWHERE: u32 = u32::MAX;
 
 /// What is admitted by `policy` until each of `goals`, in their order. Cells of up to `few`
-/// objects are sorted.
-pub(super) fn search(objects: &Objects, policy: Policy, goals: &[Goal], few: u64) -> Vec<Found> {
+/// rows are sorted.
+pub(super) fn search(
+    table: &MultiplicityTable,
+    policy: Policy,
+    goals: &[SearchGoal],
+    few: u64,
+) -> Vec<Prefix> {
     match policy {
         // A function of its own for each, so that the policy is not asked for every object.
-        Policy::Count => run(objects, |k, size| Policy::Count.key(k, size), goals, few),
-        Policy::Density => run(objects, |k, size| Policy::Density.key(k, size), goals, few),
-        Policy::Objective(_) => run(objects, |k, size| policy.key(k, size), goals, few),
+        Policy::Count => run(table, |k, size| Policy::Count.key(k, size), goals, few),
+        Policy::Density => run(table, |k, size| Policy::Density.key(k, size), goals, few),
+        Policy::Objective(_) => run(table, |k, size| policy.key(k, size), goals, few),
     }
 }
 
-fn run(objects: &Objects, key: impl Fn(u64, u64) -> f64, goals: &[Goal], few: u64) -> Vec<Found> {
-    let mut search = Search::new(&objects.totals(), goals, few);
+fn run(
+    table: &MultiplicityTable,
+    key: impl Fn(u64, u64) -> f64,
+    goals: &[SearchGoal],
+    few: u64,
+) -> Vec<Prefix> {
+    let mut search = Search::new(&table.totals(), goals, few);
     let most = search.limits.last().copied().unwrap_or(0);
     while search.is_open() {
-        objects.recurring().for_each(|(digest, k, size)| {
+        table.recurring().for_each(|(k, size, objects)| {
             let key = key(k, size);
             // What is larger than every budget is set aside for all: it has no cell.
             if key > 0.0 && size <= most {
-                search.place(key, digest, k, size);
+                search.place(Candidate { rank: Rank::new(key, k, size), k, size, objects });
             }
         });
         search.settle();
@@ -71,19 +83,19 @@ fn run(objects: &Objects, key: impl Fn(u64, u64) -> f64, goals: &[Goal], few: u6
 }
 
 struct Search<'a> {
-    goals: &'a [Goal],
+    goals: &'a [SearchGoal],
     /// Sizes above which objects are set aside, ascending, distinct.
     limits: Vec<u64>,
-    found: Vec<Found>,
+    found: Vec<Prefix>,
     /// The first is the root; nodes lie behind their parents.
-    nodes: Vec<Node>,
+    nodes: Vec<SearchNode>,
     /// Bytes of the largest object.
     largest: u64,
     few: u64,
 }
 
 /// A range of ranks in which some goals end.
-enum Node {
+enum SearchNode {
     /// Added up by cell in this pass.
     Counted { split: Split, cells: Cells, goals: Vec<usize> },
     /// Kept one by one in this pass.
@@ -105,49 +117,61 @@ struct Split {
 
 struct Cells {
     /// Objects within every limit.
-    common: Vec<Cell>,
+    common: Vec<RankCell>,
     /// Those of limits further up, by cell and the first limit that they are within.
-    larger: BTreeMap<(usize, usize), Cell>,
+    larger: BTreeMap<(usize, usize), RankCell>,
 }
 
-/// Sums, and the lowest and the highest value of the word that is divided: a cell of one value
-/// needs no more passes over that word.
+/// Rows and their sums, and the lowest and the highest value of the word that is divided: a cell of
+/// one value needs no more passes over that word.
 #[derive(Clone, Copy)]
-struct Cell {
-    sums: Sums,
+struct RankCell {
+    rows: u64,
+    sums: ObjectSums,
     low: u64,
     high: u64,
 }
 
 /// The objects of a cell that have the same first limit that they are within.
-struct Part {
+struct CellPart {
     number: usize,
     limit: usize,
-    cell: Cell,
+    cell: RankCell,
 }
 
-impl Goal {
+impl SearchGoal {
     /// Larger objects are set aside.
     pub fn limit(self) -> u64 {
         match self {
-            Goal::Bytes { budget, overhead } => budget.saturating_sub(overhead),
-            Goal::Hits(_) => u64::MAX,
+            SearchGoal::Bytes { budget, overhead } => budget.saturating_sub(overhead),
+            SearchGoal::Hits(_) => u64::MAX,
         }
     }
 
     /// Whether the admission ends within objects of the sums `more`, coming from `sums`.
-    fn ends(self, sums: &Sums, more: &Sums) -> bool {
+    fn ends(self, sums: &ObjectSums, more: &ObjectSums) -> bool {
         match self {
-            Goal::Bytes { budget, overhead } => {
+            SearchGoal::Bytes { budget, overhead } => {
                 sums.with_overhead(overhead) + more.with_overhead(overhead) > budget.into()
             }
-            Goal::Hits(hits) => sums.hits + more.hits >= hits,
+            SearchGoal::Hits(hits) => sums.hits + more.hits >= hits,
+        }
+    }
+
+    /// How many of the objects of `candidate`, within which the admission ends, are admitted.
+    fn admitted(self, sums: &ObjectSums, candidate: &Candidate) -> u64 {
+        match self {
+            SearchGoal::Bytes { budget, overhead } => {
+                let left = u128::from(budget) - sums.with_overhead(overhead);
+                (left / (u128::from(candidate.size) + u128::from(overhead))) as u64
+            }
+            SearchGoal::Hits(hits) => (hits - sums.hits).div_ceil(candidate.k - 1),
         }
     }
 }
 
 impl<'a> Search<'a> {
-    fn new(totals: &Totals, goals: &'a [Goal], few: u64) -> Search<'a> {
+    fn new(totals: &TableTotals, goals: &'a [SearchGoal], few: u64) -> Search<'a> {
         let (objects, largest) = (totals.recurring.objects, totals.largest_bytes);
         let mut limits: Vec<u64> = goals.iter().map(|goal| goal.limit()).collect();
         limits.sort_unstable();
@@ -155,41 +179,41 @@ impl<'a> Search<'a> {
         let split = Split::whole(Word::Key, largest, bits(objects, FIRST_BITS));
         let nodes = match goals {
             [] => Vec::new(),
-            _ => vec![Node::new(Some(split), (0..goals.len()).collect(), objects, few)],
+            _ => vec![SearchNode::new(Some(split), (0..goals.len()).collect(), objects, few)],
         };
-        Search { goals, limits, found: vec![Found::default(); goals.len()], nodes, largest, few }
+        Search { goals, limits, found: vec![Prefix::default(); goals.len()], nodes, largest, few }
     }
 
     fn is_open(&self) -> bool {
-        self.nodes.iter().any(|node| matches!(node, Node::Counted { .. } | Node::Kept { .. }))
+        self.nodes.iter().any(|node| matches!(node, SearchNode::Counted { .. } | SearchNode::Kept { .. }))
     }
 
     #[inline]
-    fn place(&mut self, key: f64, digest: u64, k: u64, size: u64) {
-        let rank = Rank::new(key, size, digest);
+    fn place(&mut self, candidate: Candidate) {
+        let Candidate { rank, k, size, objects } = candidate;
         let mut at = 0;
         loop {
             match &mut self.nodes[at] {
-                Node::Divided { split, nodes } => match nodes[split.cell(&rank)] {
+                SearchNode::Divided { split, nodes } => match nodes[split.cell(&rank)] {
                     NOWHERE => return,
                     node => at = node as usize,
                 },
-                Node::Counted { split, cells, .. } => {
+                SearchNode::Counted { split, cells, .. } => {
                     let (number, word) = (split.cell(&rank), rank.word(split.word));
                     if size <= self.limits[0] {
-                        cells.common[number].add(word, &Sums::of(k, size));
+                        cells.common[number].add(word, &ObjectSums::new(k, size, objects));
                         return;
                     }
                     let limit = self.limits.partition_point(|&limit| limit < size);
-                    let cell = cells.larger.entry((number, limit)).or_insert(Cell::EMPTY);
-                    cell.add(word, &Sums::of(k, size));
+                    let cell = cells.larger.entry((number, limit)).or_insert(RankCell::EMPTY);
+                    cell.add(word, &ObjectSums::new(k, size, objects));
                     return;
                 }
-                Node::Kept { candidates, .. } => {
-                    candidates.push(Candidate { rank, k, size });
+                SearchNode::Kept { candidates, .. } => {
+                    candidates.push(candidate);
                     return;
                 }
-                Node::Settled => return,
+                SearchNode::Settled => return,
             }
         }
     }
@@ -197,12 +221,18 @@ impl<'a> Search<'a> {
     /// Takes the goals as far as the sums of this pass tell, and opens nodes for the rest.
     fn settle(&mut self) {
         for at in 0..self.nodes.len() {
-            self.nodes[at] = match mem::replace(&mut self.nodes[at], Node::Settled) {
-                Node::Counted { split, cells, goals } => self.divide(split, &cells.parts(), &goals),
-                Node::Kept { mut candidates, goals } => {
+            self.nodes[at] = match mem::replace(&mut self.nodes[at], SearchNode::Settled) {
+                SearchNode::Counted { split, cells, goals } => self.divide(split, &cells.parts(), &goals),
+                SearchNode::Kept { mut candidates, goals } => {
                     candidates.sort_unstable_by_key(|candidate| candidate.rank);
+                    // Objects of an assumed size may be like those of a known one.
+                    candidates.dedup_by(|next, first| {
+                        let alike = (next.rank, next.size) == (first.rank, first.size);
+                        first.objects += if alike { next.objects } else { 0 };
+                        alike
+                    });
                     goals.into_iter().for_each(|goal| self.finish(goal, &candidates));
-                    Node::Settled
+                    SearchNode::Settled
                 }
                 node => node,
             };
@@ -210,13 +240,13 @@ impl<'a> Search<'a> {
     }
 
     /// `parts` in ascending order of their cells.
-    fn divide(&mut self, split: Split, parts: &[Part], goals: &[usize]) -> Node {
+    fn divide(&mut self, split: Split, parts: &[CellPart], goals: &[usize]) -> SearchNode {
         let mut nodes = vec![NOWHERE; split.cells()];
         let mut ending: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for &goal in goals {
             let limit = self.goals[goal].limit();
             for parts in parts.chunk_by(|a, b| a.number == b.number) {
-                let mut more = Sums::default();
+                let mut more = ObjectSums::default();
                 let fitting = parts.iter().filter(|part| self.limits[part.limit] <= limit);
                 fitting.for_each(|part| more.add(&part.cell.sums));
                 if self.goals[goal].ends(&self.found[goal].sums, &more) {
@@ -228,57 +258,59 @@ impl<'a> Search<'a> {
         }
         for parts in parts.chunk_by(|a, b| a.number == b.number) {
             let Some(goals) = ending.remove(&parts[0].number) else { continue };
-            let mut cell = Cell::EMPTY;
+            let mut cell = RankCell::EMPTY;
             parts.iter().for_each(|part| cell.merge(&part.cell));
             nodes[parts[0].number] = self.nodes.len() as u32;
             self.nodes.push(self.inside(&cell, split.word, goals));
         }
-        Node::Divided { split, nodes }
+        SearchNode::Divided { split, nodes }
     }
 
-    /// A node for the objects of a cell; they differ in `word` or in those after it, or not at all.
-    fn inside(&self, cell: &Cell, word: Word, goals: Vec<usize>) -> Node {
-        let bits = bits(cell.sums.objects, BITS);
+    /// A node for the rows of a cell; they differ in `word` or in those after it, or not at all.
+    fn inside(&self, cell: &RankCell, word: Word, goals: Vec<usize>) -> SearchNode {
+        let bits = bits(cell.rows, BITS);
         let split = if cell.low < cell.high {
             Some(Split::new(word, cell.low, cell.high, bits))
         } else {
             word.next().map(|word| Split::whole(word, self.largest, bits))
         };
-        Node::new(split, goals, cell.sums.objects, self.few)
+        SearchNode::new(split, goals, cell.rows, self.few)
     }
 
     /// `candidates` in the order of their ranks.
     fn finish(&mut self, goal: usize, candidates: &[Candidate]) {
         let (found, goal) = (&mut self.found[goal], self.goals[goal]);
         for candidate in candidates.iter().filter(|candidate| candidate.size <= goal.limit()) {
-            let more = Sums::of(candidate.k, candidate.size);
-            let ends = goal.ends(&found.sums, &more);
-            if ends && matches!(goal, Goal::Bytes { .. }) {
-                found.next = Some(*candidate);
-                return;
+            let Candidate { k, size, objects, .. } = *candidate;
+            let all = ObjectSums::new(k, size, objects);
+            if !goal.ends(&found.sums, &all) {
+                found.sums.add(&all);
+                continue;
             }
-            found.sums.add(&more);
-            if ends {
-                return;
+            let admitted = goal.admitted(&found.sums, candidate);
+            found.sums.add(&ObjectSums::new(k, size, admitted));
+            if matches!(goal, SearchGoal::Bytes { .. }) {
+                (found.next, found.next_admitted) = (Some(*candidate), admitted);
             }
+            return;
         }
     }
 }
 
-/// Of the number of cells for so many objects: about one cell an object, within limits.
-fn bits(objects: u64, most: u32) -> u32 {
-    objects.max(1).ilog2().clamp(LEAST_BITS, most)
+/// Of the number of cells for so many rows: about one cell a row, within limits.
+fn bits(rows: u64, most: u32) -> u32 {
+    rows.max(1).ilog2().clamp(LEAST_BITS, most)
 }
 
-impl Node {
-    /// Without a `split` the objects have one rank in common.
-    fn new(split: Option<Split>, goals: Vec<usize>, objects: u64, few: u64) -> Node {
+impl SearchNode {
+    /// Without a `split` the rows have one rank in common.
+    fn new(split: Option<Split>, goals: Vec<usize>, rows: u64, few: u64) -> SearchNode {
         match split {
-            Some(split) if objects > few => {
-                let cells = Cells { common: vec![Cell::EMPTY; split.cells()], larger: BTreeMap::new() };
-                Node::Counted { split, cells, goals }
+            Some(split) if rows > few => {
+                let cells = Cells { common: vec![RankCell::EMPTY; split.cells()], larger: BTreeMap::new() };
+                SearchNode::Counted { split, cells, goals }
             }
-            _ => Node::Kept { candidates: Vec::new(), goals },
+            _ => SearchNode::Kept { candidates: Vec::new(), goals },
         }
     }
 }
@@ -305,17 +337,22 @@ impl Split {
     }
 }
 
-impl Cell {
-    const EMPTY: Cell =
-        Cell { sums: Sums { objects: 0, bytes: 0, hits: 0, hit_bytes: 0 }, low: u64::MAX, high: 0 };
+impl RankCell {
+    const EMPTY: RankCell = RankCell {
+        rows: 0,
+        sums: ObjectSums { objects: 0, bytes: 0, hits: 0, hit_bytes: 0 },
+        low: u64::MAX,
+        high: 0,
+    };
 
     #[inline]
-    fn add(&mut self, word: u64, sums: &Sums) {
-        self.merge(&Cell { sums: *sums, low: word, high: word });
+    fn add(&mut self, word: u64, sums: &ObjectSums) {
+        self.merge(&RankCell { rows: 1, sums: *sums, low: word, high: word });
     }
 
     #[inline]
-    fn merge(&mut self, other: &Cell) {
+    fn merge(&mut self, other: &RankCell) {
+        self.rows += other.rows;
         self.sums.add(&other.sums);
         self.low = self.low.min(other.low);
         self.high = self.high.max(other.high);
@@ -324,10 +361,10 @@ impl Cell {
 
 impl Cells {
     /// Those in use, in ascending order of their cells.
-    fn parts(self) -> Vec<Part> {
+    fn parts(self) -> Vec<CellPart> {
         let common = self.common.into_iter().enumerate().filter(|(_, cell)| cell.sums.objects > 0);
-        let common = common.map(|(number, cell)| Part { number, limit: 0, cell });
-        let larger = self.larger.into_iter().map(|((number, limit), cell)| Part { number, limit, cell });
+        let common = common.map(|(number, cell)| CellPart { number, limit: 0, cell });
+        let larger = self.larger.into_iter().map(|((number, limit), cell)| CellPart { number, limit, cell });
         let mut parts: Vec<_> = common.chain(larger).collect();
         parts.sort_by_key(|part| part.number);
         parts

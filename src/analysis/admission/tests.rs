@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::super::samples::{self, Random};
 use super::*;
-use crate::analysis::objective::Objective;
+use crate::analysis::cost::Objective;
 
 /// Objects drawn from the law, and of the corpus that it is calibrated to.
 const DRAWN: usize = 2_000_000;
@@ -13,18 +13,19 @@ const CORPUS: f64 = 355.97e6;
 const SECONDS: Policy =
     Policy::Objective(Objective::Seconds { latency: 2.0, bandwidth: 4.0, hit_cost: 0.5, put_cost: 3.0 });
 
-/// Digest, multiplicity, size.
-type Row = (u64, u64, u64);
+/// Multiplicity and size.
+type Row = (u64, u64);
 
-fn table(rows: impl IntoIterator<Item = Row>) -> Objects {
-    let mut objects = Objects::default();
-    rows.into_iter().for_each(|(digest, k, size)| objects.push(digest, k, Some(size)));
-    objects
+fn table(rows: impl IntoIterator<Item = Row>) -> MultiplicityTable {
+    let mut table = MultiplicityTable::default();
+    rows.into_iter().for_each(|(k, size)| table.push(k, Some(size)));
+    table.settle();
+    table
 }
 
-fn sums<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Sums {
-    let mut sums = Sums::default();
-    rows.into_iter().for_each(|&(_, k, size)| sums.add(&Sums::of(k, size)));
+fn sums<'a>(rows: impl IntoIterator<Item = &'a Row>) -> ObjectSums {
+    let mut sums = ObjectSums::default();
+    rows.into_iter().for_each(|&(k, size)| sums.add(&ObjectSums::new(k, size, 1)));
     sums
 }
 
@@ -40,33 +41,33 @@ fn percent(part: f64, whole: f64) -> f64 {
 /// In words of the definition, without a float where none is needed: what comes first.
 fn order(policy: Policy, a: &Row, b: &Row) -> Ordering {
     let first = match policy {
-        Policy::Count => b.1.cmp(&a.1),
-        Policy::Density => ((b.1 - 1) * a.2).cmp(&((a.1 - 1) * b.2)),
+        Policy::Count => b.0.cmp(&a.0),
+        Policy::Density => ((b.0 - 1) * a.1).cmp(&((a.0 - 1) * b.1)),
         Policy::Objective(objective) => {
-            let density = |row: &Row| objective.value(row.1, row.2) / row.2 as f64;
+            let density = |row: &Row| objective.value(row.0, row.1) / row.1 as f64;
             density(b).total_cmp(&density(a))
         }
     };
-    first.then(a.2.cmp(&b.2)).then(a.0.cmp(&b.0))
+    first.then(a.1.cmp(&b.1))
 }
 
 fn by_hand(rows: &[Row], policy: Policy, budget: u64) -> Vec<Row> {
     let pays = |row: &Row| match policy {
-        Policy::Objective(objective) => objective.value(row.1, row.2) > 0.0,
+        Policy::Objective(objective) => objective.value(row.0, row.1) > 0.0,
         _ => true,
     };
     let mut rows: Vec<Row> =
-        rows.iter().copied().filter(|row| row.1 > 1 && row.2 <= budget && pays(row)).collect();
+        rows.iter().copied().filter(|row| row.0 > 1 && row.1 <= budget && pays(row)).collect();
     rows.sort_by(|a, b| order(policy, a, b));
     let mut left = budget;
-    let fits = |row: &Row| left.checked_sub(row.2).inspect(|&rest| left = rest).is_some();
+    let fits = |row: &Row| left.checked_sub(row.1).inspect(|&rest| left = rest).is_some();
     rows.into_iter().take_while(fits).collect()
 }
 
 /// The best value of any choice of objects within the budget.
 fn exhaustive(rows: &[Row], objective: Objective, budget: u64) -> f64 {
     let mut choices = vec![(0, 0.0)];
-    for &(_, k, size) in rows {
+    for &(k, size) in rows {
         let with = |&(bytes, value): &(u64, f64)| (bytes + size, value + objective.value(k, size));
         choices.extend(choices.iter().map(with).filter(|choice| choice.0 <= budget).collect::<Vec<_>>());
     }
@@ -75,23 +76,36 @@ fn exhaustive(rows: &[Row], objective: Objective, budget: u64) -> f64 {
 
 /// Sizes from 1 on: a density without a remainder to compare is not defined for 0.
 fn random_rows(random: &mut Random, objects: u64, largest: u64) -> Vec<Row> {
-    (0..objects).map(|_| (random.bits(), 1 + random.below(6), 1 + random.below(largest))).collect()
+    (0..objects).map(|_| (1 + random.below(6), 1 + random.below(largest))).collect()
 }
 
 fn assert_as_by_hand(rows: &[Row], policy: Policy, budgets: &[u64]) {
     let objects = table(rows.iter().copied());
-    let goals: Vec<_> = budgets.iter().map(|&budget| Goal::Bytes { budget, overhead: 0 }).collect();
+    let goals: Vec<_> = budgets.iter().map(|&budget| SearchGoal::Bytes { budget, overhead: 0 }).collect();
     let divided = search(&objects, policy, &goals, 0);
     assert_eq!(divided, search(&objects, policy, &goals, FEW));
     for (admission, found) in admit(&objects, policy, budgets).into_iter().zip(divided) {
         let expected = by_hand(rows, policy, admission.budget_bytes);
         assert_eq!(admission.admitted, sums(&expected), "{policy:?} {} {rows:?}", admission.budget_bytes);
         assert_eq!(found.sums, admission.admitted);
-        let admits = rows.iter().filter(|row| admission.admits(row.0, row.1, row.2));
-        let mut admits: Vec<_> = admits.copied().collect();
-        admits.sort_by(|a, b| order(policy, a, b));
-        assert_eq!(admits, expected);
+        assert_eq!(admitted(rows, &admission), expected);
     }
+}
+
+/// Those that are admitted, object by object, in the order of the policy.
+fn admitted(rows: &[Row], admission: &Admission) -> Vec<Row> {
+    let mut sorted = rows.to_vec();
+    sorted.sort_by(|a, b| order(admission.policy, a, b));
+    let mut last = 0;
+    sorted.retain(|row| match admission.verdict(row.0, row.1) {
+        Verdict::Admitted => true,
+        Verdict::LeftOut => false,
+        Verdict::AmongTheLast(objects) => {
+            last += 1;
+            last <= objects
+        }
+    });
+    sorted
 }
 
 #[test]
@@ -123,34 +137,30 @@ fn entries_with_overhead_fill_the_budget_as_far_as_whole_objects_do() {
         let (budget, overhead) = (random.below(120), random.below(20));
         for policy in [Policy::Count, Policy::Density] {
             let found = admit_entries(&table(rows.iter().copied()), policy, &[budget], overhead).remove(0);
-            let place = |row: &Row| row.2 + overhead;
+            let place = |row: &Row| row.1 + overhead;
             let mut fitting: Vec<Row> =
-                rows.iter().copied().filter(|row| row.1 > 1 && place(row) <= budget).collect();
+                rows.iter().copied().filter(|row| row.0 > 1 && place(row) <= budget).collect();
             fitting.sort_by(|a, b| order(policy, a, b));
             let mut left = budget;
             let fits = |row: &&Row| left.checked_sub(place(row)).inspect(|&rest| left = rest).is_some();
             let expected: Vec<Row> = fitting.iter().take_while(fits).copied().collect();
             assert_eq!(found.admitted, sums(&expected), "{policy:?} {budget} {overhead} {rows:?}");
-            let mut admits: Vec<Row> =
-                rows.iter().copied().filter(|row| found.admits(row.0, row.1, row.2)).collect();
-            admits.sort_by(|a, b| order(policy, a, b));
-            assert_eq!(admits, expected);
+            assert_eq!(admitted(&rows, &found), expected);
             assert!(found.gap >= 0.0 && found.gap.is_finite(), "{found:?}");
         }
     }
     // Each takes 1 + 96 bytes: ten entries, not none.
-    let pixels = table((0..2_000).map(|digest| (digest, 3, 1)));
+    let pixels = table((0..2_000).map(|_| (3, 1)));
     assert_eq!(admit_entries(&pixels, Policy::Density, &[1_000], 96)[0].admitted.objects, 10);
-    assert_eq!(admit_entries(&table([(1, 3, 0)]), Policy::Density, &[95, 96], 96)[0].admitted.objects, 0);
+    assert_eq!(admit_entries(&table([(3, 0)]), Policy::Density, &[95, 96], 96)[0].admitted.objects, 0);
 }
 
 #[test]
-fn ties_of_thousands_are_divided_by_size_and_digest() {
+fn ties_of_thousands_are_divided_by_size_then_by_number() {
     let mut random = Random::new(2);
     for (multiplicities, largest) in [(1, 1), (1, 50), (3, 1), (4, 1 << 36), (900, 7)] {
         let k = |random: &mut Random| 2 + random.below(multiplicities);
-        let rows: Vec<Row> =
-            (0..3000).map(|_| (random.bits(), k(&mut random), 1 + random.below(largest))).collect();
+        let rows: Vec<Row> = (0..3000).map(|_| (k(&mut random), 1 + random.below(largest))).collect();
         let all = sums(&rows).bytes as f64;
         let budget = |_| (random.uniform() * random.uniform() * all) as u64;
         let budgets: Vec<_> = (0..7).map(budget).chain([1, largest / 2]).collect();
@@ -172,7 +182,7 @@ fn the_shortest_prefix_with_enough_hits_is_found() {
         for policy in [Policy::Count, Policy::Density] {
             let sorted = by_hand(&rows, policy, u64::MAX);
             let targets: Vec<_> = (0..=all + 1).step_by(7).chain([1, all, all + 1]).collect();
-            let goals: Vec<_> = targets.iter().map(|&hits| Goal::Hits(hits.max(1))).collect();
+            let goals: Vec<_> = targets.iter().map(|&hits| SearchGoal::Hits(hits.max(1))).collect();
             let found = search(&objects, policy, &goals, few);
             for ((&target, reached), found) in
                 targets.iter().zip(reach(&objects, policy, &targets)).zip(found)
@@ -187,7 +197,7 @@ fn the_shortest_prefix_with_enough_hits_is_found() {
 
 #[test]
 fn budgets_at_the_edges_admit_what_they_hold() {
-    let rows = [(1, 3, 10), (2, 5, 20), (3, 1, 1), (4, 2, 0)];
+    let rows = [(3, 10), (5, 20), (1, 1), (2, 0)];
     let objects = table(rows);
     for policy in [Policy::Count, Policy::Density] {
         let found = admit(&objects, policy, &[0, 9, 10, 30, u64::MAX]);
@@ -197,17 +207,17 @@ fn budgets_at_the_edges_admit_what_they_hold() {
         assert!(found.iter().all(|found| found.gap == 0.0 && found.next.is_none()));
     }
     assert!(admit(&objects, Policy::Count, &[]).is_empty());
-    let empty = &admit(&Objects::default(), Policy::Density, &[0, 5])[1];
-    assert_eq!((empty.admitted, empty.bound, empty.marginal_value()), (Sums::default(), 0.0, 0.0));
-    let once = table((0..50).map(|digest| (digest, 1, digest)));
-    assert_eq!(admit(&once, Policy::Density, &[1000])[0].admitted, Sums::default());
-    assert_eq!(reach(&once, Policy::Count, &[0, 1]), [Some(Sums::default()), None]);
-    assert_eq!(knee(&once, Policy::Count), Sums::default());
+    let empty = &admit(&table([]), Policy::Density, &[0, 5])[1];
+    assert_eq!((empty.admitted, empty.bound), (ObjectSums::default(), 0.0));
+    let once = table((0..50).map(|size| (1, size)));
+    assert_eq!(admit(&once, Policy::Density, &[1000])[0].admitted, ObjectSums::default());
+    assert_eq!(reach(&once, Policy::Count, &[0, 1]), [Some(ObjectSums::default()), None]);
+    assert_eq!(knee(&once, Policy::Count), ObjectSums::default());
 }
 
 #[test]
 fn hostile_sizes_neither_wrap_nor_panic() {
-    let objects = table([(1, u64::MAX >> 1, u64::MAX), (2, 2, u64::MAX), (3, 3, 1), (4, 1 << 40, 0)]);
+    let objects = table([(u64::MAX >> 1, u64::MAX), (2, u64::MAX), (3, 1), (1 << 40, 0)]);
     for policy in [Policy::Count, Policy::Density, SECONDS] {
         let found = &admit(&objects, policy, &[u64::MAX])[0];
         assert!(found.admitted.bytes <= u64::MAX.into() && found.bound.is_finite(), "{found:?}");
@@ -217,10 +227,9 @@ fn hostile_sizes_neither_wrap_nor_panic() {
 
 #[test]
 fn the_admission_ends_at_the_first_object_that_does_not_fit() {
-    let found = &admit(&table([(1, 9, 5), (2, 8, 7), (3, 7, 1)]), Policy::Count, &[10])[0];
+    let found = &admit(&table([(9, 5), (8, 7), (7, 1)]), Policy::Count, &[10])[0];
     assert_eq!((found.admitted.objects, found.next), (1, Some((8, 7))));
     assert_eq!((found.value, found.gap, found.bound), (40.0, 35.0, 75.0));
-    assert_eq!((found.marginal_value(), found.marginal_hits()), (7.0, 1.0));
 }
 
 #[test]
@@ -229,12 +238,12 @@ fn the_knee_is_farthest_above_the_straight_line() {
     let objects = table(rows.iter().copied());
     let sorted = by_hand(&rows, Policy::Density, u64::MAX);
     let all = sums(&sorted);
-    let above = |at: &Sums| at.hits as f64 - all.hits as f64 * (at.bytes as f64 / all.bytes as f64);
+    let above = |at: &ObjectSums| at.hits as f64 - all.hits as f64 * (at.bytes as f64 / all.bytes as f64);
     let highest = (0..=sorted.len()).map(|taken| above(&sums(&sorted[..taken]))).fold(0.0, f64::max);
     let found = knee(&objects, Policy::Density);
     assert!((above(&found) - highest).abs() < 1e-9, "{found:?}");
     // On a straight line every point is as high; all of it is taken.
-    let equal = table((0..9).map(|digest| (digest, 7, 13)));
+    let equal = table((0..9).map(|_| (7, 13)));
     assert_eq!(knee(&equal, Policy::Density).objects, 9);
 }
 
@@ -242,9 +251,9 @@ fn the_knee_is_farthest_above_the_straight_line() {
 fn objects_that_cost_more_than_they_save_are_never_admitted() {
     // Kept for a month, a GB costs a dollar; a GET saves 0.001 and a GB read 0.1.
     let objective = Objective::Dollars { price_get: 1.0, egress: 0.1, price_storage: 1.0, months: 1.0 };
-    let objects = table([(1, 2, 1_000_000), (2, 2, 10_000_000), (3, 30, 10_000_000), (4, 1, 1)]);
+    let objects = table([(2, 1_000_000), (2, 10_000_000), (30, 10_000_000), (1, 1)]);
     let admission = admit(&objects, Policy::Objective(objective), &[u64::MAX])[0];
-    assert_eq!(admission.admitted, sums(&[(1, 2, 1_000_000), (3, 30, 10_000_000)]));
+    assert_eq!(admission.admitted, sums(&[(2, 1_000_000), (30, 10_000_000)]));
     assert_eq!(worthwhile(&objects, Policy::Objective(objective)), admission.admitted);
     assert!((admission.value - (0.001 + 0.0001 - 0.001 + 29.0 * 0.002 - 0.01)).abs() < 1e-12);
 }
@@ -253,7 +262,7 @@ fn objects_that_cost_more_than_they_save_are_never_admitted() {
 fn of_equal_sizes_both_orders_are_optimal() {
     let mut random = Random::new(6);
     for _ in 0..50 {
-        let rows: Vec<Row> = (0..12).map(|digest| (digest, 1 + random.below(9), 5)).collect();
+        let rows: Vec<Row> = (0..12).map(|_| (1 + random.below(9), 5)).collect();
         let objects = table(rows.iter().copied());
         for budget in [5, 12, 30, 60] {
             let admitted = |policy| admit(&objects, policy, &[budget])[0].admitted;
@@ -267,9 +276,8 @@ fn of_equal_sizes_both_orders_are_optimal() {
 
 #[test]
 fn a_draw_of_the_law_has_the_published_hit_rates_and_admits_just_these_objects() {
-    let mut random = Random::new(3);
     let draw = samples::draw(DRAWN, 1);
-    let law = table(draw.into_iter().map(|(k, size)| (random.bits(), k.into(), size.into())));
+    let law = samples::table_of(&draw);
     let totals = law.totals();
     let (references, bytes) = (totals.references as f64, totals.reference_bytes as f64);
     let hit_rate = |found: &Admission| percent(found.admitted.hits as f64, references);
@@ -296,11 +304,11 @@ fn a_draw_of_the_law_has_the_published_hit_rates_and_admits_just_these_objects()
     assert!((millions(&density[1]) - 56.1).abs() < 0.5, "{}", millions(&density[1]));
 
     for admission in [&count[1], &density[1]] {
-        let mut found = Sums::default();
-        law.recurring().for_each(|(digest, k, size)| {
-            if admission.admits(digest, k, size) {
-                found.add(&Sums::of(k, size));
-            }
+        let mut found = ObjectSums::default();
+        law.recurring().for_each(|(k, size, objects)| match admission.verdict(k, size) {
+            Verdict::Admitted => found.add(&ObjectSums::new(k, size, objects)),
+            Verdict::AmongTheLast(objects) => found.add(&ObjectSums::new(k, size, objects)),
+            Verdict::LeftOut => {}
         });
         assert_eq!(found, admission.admitted);
     }

@@ -7,8 +7,9 @@ use super::options::{Options, Share};
 use super::report::*;
 use super::scale::scaled;
 use super::{ladder, placement};
-use crate::analysis::estimate::Estimates;
-use crate::analysis::{Class, Summary, concentration, concurrency};
+use crate::analysis::concurrency;
+use crate::analysis::histogram::{Bucket, Histogram};
+use crate::analysis::sampling::Estimates;
 use crate::commands::Unreadable;
 
 /// Shares of the objects whose hits are reported.
@@ -16,11 +17,12 @@ const CONCENTRATIONS: [f64; 3] = [0.001, 0.01, 0.1];
 
 /// All of the report that counts can tell; payloads, advice and times are the caller's.
 pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, options: &Options) -> Report {
-    let Counts { summary, sources, totals, found, placed, unwritten } = counts;
+    let Counts { table, sources, totals, found, placed, unwritten } = counts;
     let tally = &found.tally;
+    let summary = table.histogram();
     let mut errors = BTreeMap::new();
     tally.add_errors_to(&mut errors);
-    let sample = options.sample.map(|share| Scale::of(summary, share, tally.references));
+    let sample = options.sample.map(|share| Scale::of(&summary, share, tally.references));
     let scale = sample.as_ref().map_or(1.0, |sample| 1.0 / sample.share.share);
     let objects = match &sample {
         Some(sample) => sample.estimates.objects.value.round() as u64,
@@ -28,7 +30,6 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
     };
     let oracle_hit_rate = sample.as_ref().map_or(summary.ceiling(), |sample| sample.estimates.ceiling.value);
     let references = tally.references;
-    let classes = summary.histogram();
     let tasks = options.tasks.unwrap_or(manifests);
     let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
     Report {
@@ -52,16 +53,16 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
         sized_reference_share: ratio(summary.sized_references() as f64, summary.references() as f64),
         oracle_hit_rate,
         oracle_byte_hit_rate: summary.byte_ceiling(),
-        histogram: classes.iter().map(|class| multiplicity(class, scale)).collect(),
-        concentration: concentrations(&classes, summary.duplicates(), scale),
-        budgets: ladder::budgets(summary, scale, oracle_hit_rate),
+        histogram: summary.buckets().iter().map(|bucket| multiplicity(bucket, scale)).collect(),
+        concentration: concentrations(&summary, scale),
+        budgets: ladder::budgets(table, scale, oracle_hit_rate),
         sources: sources.report(options.sources, scale),
-        concurrency: concurrency_lines(&classes, references, tasks, options, placed.as_ref()),
+        concurrency: concurrency_lines(summary.buckets(), references, tasks, options, placed.as_ref()),
         in_task_duplicates: match placed {
             Some(placed) => references - placed.pairs,
-            None => (concurrency::in_task_duplicates(&classes, tasks) * scale).round() as u64,
+            None => (concurrency::in_task_duplicates(summary.buckets(), tasks) * scale).round() as u64,
         },
-        sample: sample.map(|sample| sample.report(summary)),
+        sample: sample.map(|sample| sample.report(&summary)),
         errors,
         unreadable,
         unwritten: unwritten.as_ref().map(|error| format!("{error:#}")),
@@ -77,11 +78,11 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(summary: &Summary, share: Share, references: u64) -> Scale {
+    fn of(summary: &Histogram, share: Share, references: u64) -> Scale {
         Scale { share, estimates: Estimates::new(summary, share.share, references) }
     }
 
-    fn report(&self, summary: &Summary) -> Sample {
+    fn report(&self, summary: &Histogram) -> Sample {
         let Estimates { objects, ceiling, singleton_share, unique_bytes } = &self.estimates;
         Sample {
             share: self.share.share,
@@ -95,17 +96,18 @@ impl Scale {
     }
 }
 
-fn multiplicity(class: &Class, scale: f64) -> Multiplicity {
+fn multiplicity(bucket: &Bucket, scale: f64) -> Multiplicity {
     Multiplicity {
-        k: class.k,
-        objects: scaled(class.objects.into(), scale),
-        bytes: scaled(class.bytes, scale),
+        k: bucket.k,
+        objects: scaled(bucket.objects.into(), scale),
+        bytes: scaled(bucket.bytes, scale),
     }
 }
 
-fn concentrations(classes: &[Class], hits: u64, scale: f64) -> Vec<Concentration> {
+fn concentrations(histogram: &Histogram, scale: f64) -> Vec<Concentration> {
+    let hits = histogram.duplicates();
     let line = |object_share: f64| {
-        let top = concentration::top(classes, object_share);
+        let top = histogram.top(object_share);
         Concentration {
             object_share,
             objects: scaled(top.objects.into(), scale),
@@ -113,11 +115,11 @@ fn concentrations(classes: &[Class], hits: u64, scale: f64) -> Vec<Concentration
             hit_share: if hits == 0 { 0.0 } else { top.hits as f64 / hits as f64 },
         }
     };
-    if classes.is_empty() { Vec::new() } else { CONCENTRATIONS.map(line).to_vec() }
+    if histogram.buckets().is_empty() { Vec::new() } else { CONCENTRATIONS.map(line).to_vec() }
 }
 
 fn concurrency_lines(
-    classes: &[Class],
+    buckets: &[Bucket],
     references: u64,
     tasks: u64,
     options: &Options,
@@ -129,8 +131,8 @@ fn concurrency_lines(
     let rate = |reads: u64| 1.0 - reads as f64 / references as f64;
     let line = |(nth, &workers): (usize, &u64)| {
         let expected = match options.sample {
-            Some(share) => concurrency::estimated(classes, share.share, references, workers, tasks),
-            None => concurrency::expected(classes, workers, tasks),
+            Some(share) => concurrency::estimated(buckets, share.share, references, workers, tasks),
+            None => concurrency::expected(buckets, workers, tasks),
         };
         let replayed = placed.map(|placed| placed.reads[nth]).map(|reads| Replayed {
             hit_rate: rate(reads.source_reads),
@@ -149,6 +151,7 @@ mod tests {
     use super::super::found::Found;
     use super::super::sources::SourceSums;
     use super::*;
+    use crate::analysis::table::MultiplicityTable;
     use crate::commands::tally::Tally;
     use crate::counting::counter::CountTotals;
     use crate::fault;
@@ -165,16 +168,17 @@ mod tests {
 
     /// What a scan leaves of objects with these references and sizes.
     fn counts(objects: &[(u64, Option<u64>)]) -> Counts {
-        let mut summary = Summary::default();
-        objects.iter().for_each(|(k, size)| summary.add(*k, *size));
+        let mut table = MultiplicityTable::default();
+        objects.iter().for_each(|(k, size)| table.push(*k, *size));
+        table.settle();
         let mut found = Found::new(&options(None));
         found.tally = Tally { rows: 900, no_locator: 3, bad_rows: 2, ..Tally::default() };
         found.tally.bad_locators.insert(fault::Class::BadLocator, 4);
-        let tally = Tally { references: summary.references(), ..Tally::default() };
+        let tally = Tally { references: table.totals().references, ..Tally::default() };
         found.add_rows_of(0, &tally);
         let totals = CountTotals { texts: objects.len() as u64, ..CountTotals::default() };
         let sources = SourceSums::default();
-        Counts { summary, sources, totals, found, placed: None, unwritten: None }
+        Counts { table, sources, totals, found, placed: None, unwritten: None }
     }
 
     /// 1,200 objects; the n-th has n % 6 + 1 references.

@@ -7,19 +7,18 @@ use super::found::Found;
 use super::options::Options;
 use super::placement;
 use super::scan::Counting;
-use super::sequence::Sequence;
+use super::sequence::{FollowedReferences, Sequence};
 use super::sources::SourceSums;
-use crate::analysis::Summary;
-use crate::analysis::objects::Objects;
-use crate::analysis::replay::Schedule;
-use crate::commands::saved_counts::SavedCounts;
+use crate::analysis::concurrency::Schedule;
+use crate::analysis::table::MultiplicityTable;
+use crate::commands::saved_counts;
 use crate::counting::counter::{CountTotals, PARTITIONS, Partition};
 use crate::counting::texts::TABLES;
 use crate::monitor::{Monitor, Phase};
 
 /// What was counted.
 pub struct Counts {
-    pub summary: Summary,
+    pub table: MultiplicityTable,
     pub sources: SourceSums,
     pub totals: CountTotals,
     pub found: Found,
@@ -43,28 +42,23 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
     };
     references.texts.drain(jobs, &references.objects, done)?;
 
-    // One of each for all threads, since there may be millions of sources and of sizes.
+    // One for all threads, since there may be millions of sources.
     let sums: Mutex<SourceSums> = Mutex::default();
-    let saved: Option<Mutex<SavedCounts>> = options.save.is_some().then(Mutex::default);
-    let add = |summary: &mut Summary, _, partition: Partition| {
+    let add = |table: &mut MultiplicityTable, _, partition: Partition| {
         let objects: Vec<_> = partition.objects().collect();
         drop(partition);
-        objects.iter().for_each(|object| summary.add(object.count, object.size));
+        objects.iter().for_each(|object| table.push(object.count, object.size));
         sums.lock().add_all(&objects);
-        if let Some(saved) = &saved {
-            let mut saved = saved.lock();
-            objects.iter().for_each(|object| saved.add(object.count, object.size));
-        }
         done()
     };
-    let (summary, totals) = references
+    let (mut table, totals) = references
         .objects
-        .fold(jobs, Summary::default, add, |summary, other| summary.merge(&other))
+        .fold(jobs, MultiplicityTable::default, add, MultiplicityTable::append)
         .context("cannot count the references")?;
+    table.settle();
     let mut sums = sums.into_inner();
     sums.name(sources);
-    let saving = options.save.as_deref().zip(saved);
-    let unwritten = saving.and_then(|(file, saved)| saved.into_inner().write(file).err());
+    let unwritten = options.save.as_deref().and_then(|file| saved_counts::write(&table, file).err());
 
     let replay = |placements: placement::Placements| {
         let schedules = schedules(inputs.len(), &found, options);
@@ -72,17 +66,17 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
     };
     let placed = placements.map(replay).transpose()?;
     monitor.finish(Phase::Group);
-    Ok(Counts { summary, sources: sums, totals, found, placed, unwritten })
+    Ok(Counts { table, sources: sums, totals, found, placed, unwritten })
 }
 
-/// All objects of what was scanned, for a sizing, and what else was found.
+/// The table of what was scanned, for a sizing, and what else was found.
 ///
 /// Fails when a temporary file cannot be written or read, and when interrupted.
 pub fn objects(
     counting: Counting,
     jobs: usize,
     monitor: &dyn Monitor,
-) -> anyhow::Result<(Objects, Option<Sequence>, Found)> {
+) -> anyhow::Result<(MultiplicityTable, Option<FollowedReferences>, Found)> {
     let Counting { references, sequence, found, .. } = counting;
     monitor.start(Phase::Group, (TABLES + PARTITIONS) as u64);
     let done = || -> anyhow::Result<()> {
@@ -90,16 +84,25 @@ pub fn objects(
         monitor.check()
     };
     references.texts.drain(jobs, &references.objects, done)?;
-    let add = |table: &mut Objects, _, partition: Partition| {
-        partition.objects().for_each(|object| table.push(object.id, object.count, object.size));
+    let followed = sequence.as_ref().map(Sequence::sample);
+    let add = |(table, sizes): &mut (MultiplicityTable, Vec<_>), _, partition: Partition| {
+        for object in partition.objects() {
+            table.push(object.count, object.size);
+            if followed.is_some_and(|sample| sample.keeps(object.id)) {
+                sizes.push((object.id, object.size));
+            }
+        }
         done()
     };
-    let (table, _) = references
-        .objects
-        .fold(jobs, Objects::default, add, |table, other| table.append(other))
-        .context("cannot count the references")?;
+    let join = |one: &mut (MultiplicityTable, Vec<_>), mut other: (MultiplicityTable, Vec<_>)| {
+        one.0.append(other.0);
+        one.1.append(&mut other.1);
+    };
+    let ((mut table, sizes), _) =
+        references.objects.fold(jobs, Default::default, add, join).context("cannot count the references")?;
+    table.settle();
     monitor.finish(Phase::Group);
-    Ok((table, sequence, found.into_inner()))
+    Ok((table, sequence.map(|sequence| sequence.into_followed(sizes)), found.into_inner()))
 }
 
 /// One task for each manifest that was read, as long as it has references, for each number of

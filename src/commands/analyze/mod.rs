@@ -28,7 +28,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use crate::analysis::objects::Objects;
+use crate::analysis::table::MultiplicityTable;
 use crate::commands::Unreadable;
 use crate::commands::manifests;
 use crate::commands::scan::Scanned;
@@ -41,7 +41,7 @@ use found::Found;
 pub use options::*;
 pub use report::*;
 use scan::Counting;
-pub use sequence::Sequence;
+pub use sequence::FollowedReferences;
 
 /// Analyzes the manifests; payloads, where asked for, come from local files.
 ///
@@ -76,9 +76,9 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
 
 /// What a sizing starts from.
 pub struct Counted {
-    pub objects: Objects,
-    /// In which order they are named, if that was asked for.
-    pub sequence: Option<Sequence>,
+    pub table: MultiplicityTable,
+    /// In which order objects are named, if that was asked for.
+    pub followed: Option<FollowedReferences>,
     pub tally: Tally,
     pub unreadable: Vec<Unreadable>,
     /// Objects of unknown size whose sources were asked for it.
@@ -100,7 +100,7 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
     let (counting, unreadable) = read(&inputs, unreadable, options, monitor)?;
     let scan = start.elapsed().as_secs_f64();
     let group_start = Instant::now();
-    let (objects, sequence, found) = group::objects(counting, options.jobs, monitor)?;
+    let (table, followed, found) = group::objects(counting, options.jobs, monitor)?;
     let group = group_start.elapsed().as_secs_f64();
     let fetch_start = Instant::now();
     let sample = found.sizeless.into_names();
@@ -111,7 +111,7 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
     };
     let seconds = Seconds { scan, group, fetch: fetch_start.elapsed().as_secs_f64(), total: 0.0 };
     let (tally, asked) = (found.tally, sample.len() as u64);
-    Ok(Counted { objects, sequence, tally, unreadable, asked, answers, seconds })
+    Ok(Counted { table, followed, tally, unreadable, asked, answers, seconds })
 }
 
 /// Opens all manifests, and tells of those that cannot be opened.

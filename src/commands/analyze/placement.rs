@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::analysis::replay::{Reads, Schedule};
+use crate::analysis::concurrency::{ReplayedReads, Schedule};
 use crate::counting::Meaning;
 use crate::counting::counter::{CountInserter, ObjectCounter, Partition};
 use crate::memory::MemoryBudget;
@@ -21,7 +21,7 @@ pub struct Placer<'a>(CountInserter<'a>);
 /// What the placements amount to.
 pub struct Outcome {
     /// By schedule.
-    pub reads: Vec<Reads>,
+    pub reads: Vec<ReplayedReads>,
     /// Pairs of object and manifest.
     pub pairs: u64,
 }
@@ -44,7 +44,7 @@ impl Placements {
         schedules: &[Schedule],
         done: impl Fn() -> Result<(), E> + Sync,
     ) -> Result<Outcome, E> {
-        let empty = || Outcome { reads: vec![Reads::default(); schedules.len()], pairs: 0 };
+        let empty = || Outcome { reads: vec![ReplayedReads::default(); schedules.len()], pairs: 0 };
         let add = |sum: &mut Outcome, _, partition: Partition| {
             let mut pairs: Vec<_> = partition.objects().collect();
             sum.pairs += pairs.len() as u64;
@@ -108,8 +108,10 @@ mod tests {
     fn references_are_replayed_where_they_stand_whatever_spills() {
         // 0 is no locator. With two workers the third manifest starts when the second ends.
         let manifests: [&[u64]; 3] = [&[1, 1, 2, 3, 0, 1], &[1, 4], &[2, 4, 4, 5]];
-        let reads =
-            |source_reads, deduplicated_source_reads| Reads { source_reads, deduplicated_source_reads };
+        let reads = |source_reads, deduplicated_source_reads| ReplayedReads {
+            source_reads,
+            deduplicated_source_reads,
+        };
         for (memory, jobs) in [(1 << 30, 1), (1 << 30, 3), (0, 2)] {
             let Outcome { reads: found, pairs } = outcome(&manifests, &[1, 2, 3], memory, jobs);
             assert_eq!(pairs, 3 + 2 + 3);
@@ -122,6 +124,6 @@ mod tests {
         let found = outcome(&[&[], &[1, 1], &[], &[1]], &[1, 9], 1 << 30, 2);
         assert_eq!(found.pairs, 2);
         assert_eq!(found.reads.iter().map(|reads| reads.source_reads).collect::<Vec<_>>(), [2, 3]);
-        assert_eq!(outcome(&[], &[1], 0, 1).reads, [Reads::default()]);
+        assert_eq!(outcome(&[], &[1], 0, 1).reads, [ReplayedReads::default()]);
     }
 }

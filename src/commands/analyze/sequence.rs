@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
 
-use crate::analysis::trace::Sample;
+use crate::analysis::trace::{KeySample, Trace};
 
 /// Where some consecutive rows stand: the number of their manifest, and of the first row in it.
 pub type Place = (usize, u64);
@@ -21,7 +21,7 @@ pub struct Sequence {
 
 #[derive(Default)]
 struct State {
-    sample: Sample,
+    sample: KeySample,
     kept: usize,
     stretches: BTreeMap<Place, Vec<u64>>,
 }
@@ -33,7 +33,7 @@ impl Sequence {
     }
 
     /// The objects whose references are still kept; later there may be fewer.
-    pub fn sample(&self) -> Sample {
+    pub fn sample(&self) -> KeySample {
         self.state.lock().sample
     }
 
@@ -56,10 +56,28 @@ impl Sequence {
         }
     }
 
-    /// The digests in order, and of which objects they are.
-    pub fn into_digests(self) -> (impl Iterator<Item = u64>, Sample) {
+    /// The references that are followed; `sizes` are those of the objects in the sample.
+    pub fn into_followed(self, sizes: Vec<(u64, Option<u64>)>) -> FollowedReferences {
         let State { sample, stretches, .. } = self.state.into_inner();
-        (stretches.into_values().flatten(), sample)
+        FollowedReferences { sample, stretches, sizes }
+    }
+}
+
+/// References in the order of their manifests, and the sizes of their objects.
+pub struct FollowedReferences {
+    sample: KeySample,
+    stretches: BTreeMap<Place, Vec<u64>>,
+    /// By digest.
+    sizes: Vec<(u64, Option<u64>)>,
+}
+
+impl FollowedReferences {
+    /// The trace of these references. Without a known or an `assumed` size objects are left out: what
+    /// they take is unknown.
+    pub fn into_trace(self, assumed: Option<u64>) -> Trace {
+        let sized = self.sizes.into_iter().filter_map(|(digest, size)| Some((digest, size.or(assumed)?)));
+        let sizes: Vec<(u64, u64)> = sized.collect();
+        Trace::new(self.stretches.into_values().flatten(), sizes.into_iter(), self.sample)
     }
 }
 
@@ -88,7 +106,7 @@ mod tests {
         (0..10).map(stretch).collect()
     }
 
-    fn found(most: usize, order: impl Iterator<Item = usize>) -> (Vec<u64>, Sample) {
+    fn found(most: usize, order: impl Iterator<Item = usize>) -> (Vec<u64>, KeySample) {
         let (sequence, all) = (Sequence::new(most), stretches());
         for nth in order {
             let (place, mut references) = all[nth].clone();
@@ -97,16 +115,16 @@ mod tests {
             sequence.add(place, &mut references);
             assert!(references.is_empty());
         }
-        let (digests, sample) = sequence.into_digests();
-        (digests.collect(), sample)
+        let FollowedReferences { sample, stretches, .. } = sequence.into_followed(Vec::new());
+        (stretches.into_values().flatten().collect(), sample)
     }
 
     #[test]
     fn references_come_back_in_the_order_of_their_rows_whoever_adds_first() {
         let all: Vec<u64> =
             stretches().iter().flat_map(|(_, of)| of.iter().map(|(_, digest)| *digest)).collect();
-        assert_eq!(found(1000, 0..10), (all.clone(), Sample::default()));
-        assert_eq!(found(1000, (0..10).rev()), (all, Sample::default()));
+        assert_eq!(found(1000, 0..10), (all.clone(), KeySample::default()));
+        assert_eq!(found(1000, (0..10).rev()), (all, KeySample::default()));
     }
 
     #[test]

@@ -17,8 +17,8 @@ use tempfile::TempDir;
 
 use super::payloads;
 use super::report::Timings;
+use crate::analysis::cost::{AccessCosts, CacheWork};
 use crate::cache::Cache;
-use crate::commands::break_even::Costs;
 use crate::monitor::Monitor;
 use crate::object::ObjectName;
 use crate::store::Source;
@@ -63,8 +63,8 @@ pub fn probe(
     let delivered = sample.len() as u64 - read.failed;
     let mean = |time: Duration, count: u64| time.as_secs_f64() / count.max(1) as f64;
     let costs = match sums.objects {
-        0 => Costs::default(),
-        timed => Costs {
+        0 => AccessCosts::default(),
+        timed => AccessCosts {
             source: mean(read.spent.time, delivered),
             put: mean(sums.put, timed),
             hit: mean(sums.hit, timed),
@@ -77,7 +77,7 @@ pub fn probe(
         source: costs.source,
         put: costs.put,
         hit: costs.hit,
-        cache_pays: costs.favour_a_cache(references, objects),
+        cache_pays: costs.cache_pays(&CacheWork::fetching_first(references, objects)),
     })
 }
 
@@ -171,8 +171,8 @@ mod tests {
         };
         assert!(!probe(1000, 1000).cache_pays, "nothing recurs");
         let timings = probe(1_000_000, 10);
-        let costs = Costs { source: timings.source, put: timings.put, hit: timings.hit };
-        assert_eq!(timings.cache_pays, costs.favour_a_cache(1_000_000, 10));
+        let costs = AccessCosts { source: timings.source, put: timings.put, hit: timings.hit };
+        assert_eq!(timings.cache_pays, costs.cache_pays(&CacheWork::fetching_first(1_000_000, 10)));
         assert!(is_empty(cache_dir.path()));
     }
 

@@ -7,8 +7,8 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 
 use super::options::{CacheLimit, CachePolicy};
 use super::report::CacheAdmission;
-use crate::analysis::admission::{Policy, admit_entries};
-use crate::analysis::objects::Objects;
+use crate::analysis::admission::{Policy, Verdict, admit_entries};
+use crate::analysis::table::MultiplicityTable;
 use crate::cache::ENTRY_OVERHEAD;
 use crate::counting::named::NamedCounts;
 use crate::monitor::Monitor;
@@ -30,27 +30,39 @@ pub fn admit(
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
 ) -> anyhow::Result<(Uses, CacheAdmission)> {
-    let mut objects = Objects::default();
+    let (mut table, mut recurring) = (MultiplicityTable::default(), Vec::new());
     for batch in counts.batches(batch_bytes) {
         monitor.check()?;
         let batch = batch?;
-        let recurring: Vec<&Object> = batch.iter().filter(|object| object.count > 1).collect();
+        let objects: Vec<&Object> = batch.iter().filter(|object| object.count > 1).collect();
         let sized = |object: &&Object| object.name.size().or_else(|| size(object));
         let sizes: Vec<Option<u64>> =
-            pool.install(|| recurring.par_iter().with_min_len(64).map(sized).collect());
-        for (object, size) in recurring.into_iter().zip(sizes) {
-            objects.push(object.name.id().short(), object.count, size);
+            pool.install(|| objects.par_iter().with_min_len(64).map(sized).collect());
+        for (object, size) in objects.into_iter().zip(sizes) {
+            table.push(object.count, size);
+            recurring.push((object.name.id().short(), object.count, size));
         }
     }
-    assume_sizes(&mut objects, monitor);
+    table.settle();
+    assume_sizes(&mut table, monitor);
     let policy = match limit.policy {
         CachePolicy::Count => Policy::Count,
         CachePolicy::Density => Policy::Density,
     };
-    let admission = pool.install(|| admit_entries(&objects, policy, &[limit.bytes], ENTRY_OVERHEAD));
+    let admission = pool.install(|| admit_entries(&table, policy, &[limit.bytes], ENTRY_OVERHEAD));
     let admission = &admission[0];
-    let counted = objects.recurring().map(|(id, k, size)| (id, k, admission.admits(id, k, size)));
-    let uses = Uses::new(counted, CacheTakes::Admitted);
+    recurring.sort_unstable();
+    let mut alike = 0;
+    let mut admits = |k, size| match admission.verdict(k, size) {
+        Verdict::Admitted => true,
+        Verdict::AmongTheLast(objects) => {
+            alike += 1;
+            alike <= objects
+        }
+        Verdict::LeftOut => false,
+    };
+    let sized = recurring.into_iter().filter_map(|(id, k, size)| Some((id, k, size.or(table.assumed())?)));
+    let uses = Uses::new(sized.map(|(id, k, size)| (id, k, admits(k, size))), CacheTakes::Admitted);
     let (sums, references) = (admission.admitted, counts.totals.references);
     let summary = CacheAdmission {
         policy: limit.policy.name(),
@@ -63,15 +75,15 @@ pub fn admit(
 }
 
 /// Objects of unknown size are taken to have the mean of the others.
-fn assume_sizes(objects: &mut Objects, monitor: &dyn Monitor) {
-    let totals = objects.totals();
+fn assume_sizes(table: &mut MultiplicityTable, monitor: &dyn Monitor) {
+    let totals = table.totals();
     let (unknown, known) = (totals.unsized_objects, totals.objects - totals.unsized_objects);
     if unknown == 0 {
         return;
     }
     let mean = totals.unique_bytes.checked_div(known.into());
     let mean = mean.map_or(GUESS_BYTES, |mean| u64::try_from(mean).unwrap_or(u64::MAX));
-    objects.assume(mean);
+    table.assume(mean);
     monitor.problem(&format!(
         "the size of {unknown} of the {} objects that recur is unknown; --cache-limit assumes {mean} bytes for \
          each, so the cache may take more or less than the limit",

@@ -7,7 +7,12 @@ use super::Prepared;
 use super::options::{CacheMode, Options};
 use super::probe::Route;
 use super::report::*;
+<<<<<<< HEAD:src/commands/materialize/build_report.rs
 use super::write::AllWritten;
+=======
+use super::shards::AllWritten;
+use crate::analysis::cost::{AccessCosts, CacheWork};
+>>>>>>> 1f255d9 (One multiplicity table: objects of equal multiplicity and size are one row):src/commands/materialize/summary.rs
 use crate::commands::Unreadable;
 use crate::fault::Class;
 use crate::payloads::{Counter, Payloads};
@@ -201,17 +206,18 @@ fn mode(mode: CacheMode, route: Route) -> &'static str {
 /// What the measured times say about the cache.
 fn advice(report: &Report, done: &Done) -> Vec<String> {
     let counters = &done.payloads.counters;
-    let each = |nanos, count| counters.get(nanos) as f64 / counters.get(count).max(1) as f64 / 1000.0;
+    let each = |nanos, count| counters.get(nanos) as f64 / counters.get(count).max(1) as f64 / 1e9;
     let mut advice = Vec::new();
     // In a limited cache most of what is read is not put.
     let all = report.admission.is_none() && done.route == Route::Cache;
     if all && counters.get(Counter::Reads) > 0 && counters.get(Counter::Lookups) > 0 {
-        let source = each(Counter::SourceNanos, Counter::Reads);
-        let put = each(Counter::PutNanos, Counter::Puts);
-        let hit = each(Counter::LookupNanos, Counter::Lookups);
-        let saved = report.duplicates as f64 * source;
-        let spent = report.objects as f64 * put + report.references as f64 * hit;
-        if spent > saved {
+        let costs = AccessCosts {
+            source: each(Counter::SourceNanos, Counter::Reads),
+            put: each(Counter::PutNanos, Counter::Puts),
+            hit: each(Counter::LookupNanos, Counter::Lookups),
+        };
+        if !costs.cache_pays(&CacheWork::fetching_first(report.references, report.objects)) {
+            let [source, put, hit] = [costs.source, costs.put, costs.hit].map(|seconds| seconds * 1e6);
             advice.push(format!(
                 "the source is faster than the cache here: {source:.0} us an object, against {put:.0} us to put it \
                  and {hit:.0} us a hit; --cache-mode auto would leave the cache out"

@@ -1,10 +1,10 @@
 //! Is the cache worth its cost here? Times the source of some objects beside the cache, and lets
-//! the break-even of caching ([`Costs::favour_a_cache`]) decide.
+//! the break-even of caching ([`AccessCosts::cache_pays`]) decide.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::commands::break_even::Costs;
+use crate::analysis::cost::{AccessCosts, CacheWork};
 use crate::counting::named::{NamedCounts, NamedTotals};
 use crate::payloads::{Counter, Payloads, Until};
 use crate::plan::FileFetch;
@@ -43,13 +43,13 @@ pub fn choose(payloads: &Payloads, counts: &NamedCounts, batch_bytes: u64) -> an
     })?;
     let timed = timed.into_inner();
     let each = |nanos: u64| nanos as f64 / 1e9 / timed.max(1) as f64;
-    let costs = Costs {
+    let costs = AccessCosts {
         source: each(counters.get(Counter::SourceNanos) - before[0]),
         put: each(counters.get(Counter::PutNanos) - before[1]),
         hit: each(hit.into_inner()),
     };
     let NamedTotals { references, objects, .. } = counts.totals;
-    if timed == 0 || costs.favour_a_cache(references, objects) {
+    if timed == 0 || costs.cache_pays(&CacheWork::fetching_first(references, objects)) {
         counters.add(Counter::Reads, timed);
         counters.add(Counter::UniqueBytes, bytes.into_inner());
         return Ok(Route::Cache);

@@ -1,36 +1,36 @@
 //! From the multiplicity table to the report: curves first, then what they answer.
 
-use super::budgets::{curve, ladder};
 use super::competition::{Competing, compete};
 use super::options::{Objective, Options};
 use super::report::*;
-use crate::analysis::Summary;
 use crate::analysis::admission::{self, Admission, Policy};
-use crate::analysis::break_even::source_cost;
-use crate::analysis::objects::{Objects, Sums, Totals};
+use crate::analysis::cache_sizes::{curve_sizes, round_sizes};
+use crate::analysis::cost::CacheWork;
+use crate::analysis::histogram::Histogram;
+use crate::analysis::table::{MultiplicityTable, ObjectSums, TableTotals};
 use crate::analysis::trace::Trace;
 
 /// All of the report that the table can tell; errors, advice and times are the caller's.
-pub fn report(objects: &Objects, trace: Option<&Trace>, options: &Options) -> Report {
-    let totals = objects.totals();
+pub fn report(table: &MultiplicityTable, trace: Option<&Trace>, options: &Options) -> Report {
+    let totals = table.totals();
     let share = |part: u64| part as f64 / totals.objects.max(1) as f64;
     let sized = totals.objects - totals.unsized_objects;
-    let assumed = objects.assumed().map_or(0, |_| totals.unsized_objects);
+    let assumed = table.assumed().map_or(0, |_| totals.unsized_objects);
     let mut budgets = options.budgets.clone();
     budgets.sort_unstable();
     budgets.dedup();
     if budgets.is_empty() && totals.recurring.hits > 0 {
-        budgets = ladder(totals.unique_bytes);
+        budgets = round_sizes(totals.unique_bytes, 100);
     }
-    let points = curve(totals.recurring.bytes, totals.unique_bytes);
+    let points = curve_sizes(totals.recurring.bytes, totals.unique_bytes);
     let sizes = [&budgets[..], &points].concat();
     // The curves take longest, and one of them waits for another.
-    let (curves, (summary, (competing, order), knee)) = rayon::join(
-        || Curves::new(objects, &totals, options, &budgets, &points),
+    let (curves, (histogram, (competing, order), knee)) = rayon::join(
+        || Curves::new(table, &totals, options, &budgets, &points),
         || {
-            let summary = objects.summary();
-            let competing = compete(objects, &totals, &summary.histogram(), trace, &sizes);
-            (summary, competing, admission::knee(objects, Policy::Density))
+            let histogram = table.histogram();
+            let competing = compete(table, &totals, histogram.buckets(), trace, &sizes);
+            (histogram, competing, admission::knee(table, Policy::Density))
         },
     );
     let (at_budgets, at_points) = competing.split_at(budgets.len());
@@ -40,12 +40,12 @@ pub fn report(objects: &Objects, trace: Option<&Trace>, options: &Options) -> Re
         cost_without_cache: policy.map(|_| options.objective.without_cache(&totals)),
         references: totals.references,
         objects: totals.objects,
-        singletons: summary.singletons(),
+        singletons: histogram.singletons(),
         unique_bytes: narrow(totals.unique_bytes),
         reference_bytes: narrow(totals.reference_bytes),
         sized_share: if totals.objects == 0 { 0.0 } else { share(sized) },
         assumed_share: share(assumed),
-        ceiling: summary.ceiling(),
+        ceiling: histogram.ceiling(),
         byte_ceiling: (totals.reference_bytes > 0)
             .then(|| totals.recurring.hit_bytes as f64 / totals.reference_bytes as f64),
         ceiling_bytes: narrow(totals.recurring.bytes),
@@ -54,10 +54,10 @@ pub fn report(objects: &Objects, trace: Option<&Trace>, options: &Options) -> Re
         targets: curves.targets(),
         knee_bytes: (totals.recurring.hits > 0).then(|| narrow(knee.bytes)),
         worthwhile_bytes: policy
-            .map(|policy| admission::worthwhile(objects, policy))
+            .map(|policy| admission::worthwhile(table, policy))
             .filter(|all| all.objects > 0)
             .map(|all| narrow(all.bytes)),
-        break_even: break_even(&summary, options.objective),
+        break_even: break_even(&histogram, options.objective),
         order,
         budgets: curves.budgets(at_budgets),
         curve: curves.curve(at_points),
@@ -67,37 +67,37 @@ pub fn report(objects: &Objects, trace: Option<&Trace>, options: &Options) -> Re
 
 /// What the lines of a report are read from: each order of admission is gone through once.
 struct Curves<'a> {
-    totals: &'a Totals,
+    totals: &'a TableTotals,
     objective: Objective,
     targets: &'a [f64],
-    count: Admitted,
-    density: Admitted,
-    own: Option<Admitted>,
+    count: AdmittedByPolicy,
+    density: AdmittedByPolicy,
+    own: Option<AdmittedByPolicy>,
     /// What the best cache without bound saves, in the unit of the objective.
     best: f64,
     /// By count: the smallest caches with the hits of each budget by density, then of the targets.
-    same_by_count: Vec<Option<Sums>>,
-    targets_by_density: Vec<Option<Sums>>,
-    targets_by_own: Option<Vec<Option<Sums>>>,
+    same_by_count: Vec<Option<ObjectSums>>,
+    targets_by_density: Vec<Option<ObjectSums>>,
+    targets_by_own: Option<Vec<Option<ObjectSums>>>,
 }
 
 /// What one policy admits.
-struct Admitted {
+struct AdmittedByPolicy {
     budgets: Vec<Admission>,
     points: Vec<Admission>,
 }
 
-impl Admitted {
-    fn new(objects: &Objects, policy: Policy, budgets: &[u64], points: &[u64]) -> Admitted {
-        let mut admissions = admission::admit(objects, policy, &[budgets, points].concat());
+impl AdmittedByPolicy {
+    fn new(table: &MultiplicityTable, policy: Policy, budgets: &[u64], points: &[u64]) -> AdmittedByPolicy {
+        let mut admissions = admission::admit(table, policy, &[budgets, points].concat());
         let points = admissions.split_off(budgets.len());
-        Admitted { budgets: admissions, points }
+        AdmittedByPolicy { budgets: admissions, points }
     }
 
     /// Bytes of the smallest cache that is known to give so many hits: the part of the order that
     /// does, which is `prefix`, or one of the admissions. These may do with less, since they set
     /// objects larger than the cache aside.
-    fn smallest(&self, prefix: &Option<Sums>, hits: u64) -> Option<u64> {
+    fn smallest(&self, prefix: &Option<ObjectSums>, hits: u64) -> Option<u64> {
         let all = self.budgets.iter().chain(&self.points).map(|admission| &admission.admitted);
         let enough = all.filter(|sums| sums.hits >= hits).chain(prefix);
         enough.map(|sums| narrow(sums.bytes)).min()
@@ -106,8 +106,8 @@ impl Admitted {
 
 impl<'a> Curves<'a> {
     fn new(
-        objects: &'a Objects,
-        totals: &'a Totals,
+        table: &'a MultiplicityTable,
+        totals: &'a TableTotals,
         options: &'a Options,
         budgets: &[u64],
         points: &[u64],
@@ -115,13 +115,13 @@ impl<'a> Curves<'a> {
         let objective = options.objective;
         let wanted: Vec<u64> =
             options.targets.iter().map(|&target| least_hits(target, totals.references)).collect();
-        let by = |policy| Admitted::new(objects, policy, budgets, points);
+        let by = |policy| AdmittedByPolicy::new(table, policy, budgets, points);
         let ((density, same_by_count), count) = rayon::join(
             || {
                 let density = by(Policy::Density);
                 let same = density.budgets.iter().map(|admission| admission.admitted.hits);
                 let hits: Vec<u64> = same.chain(wanted.iter().copied()).collect();
-                (density, admission::reach(objects, Policy::Count, &hits))
+                (density, admission::reach(table, Policy::Count, &hits))
             },
             || by(Policy::Count),
         );
@@ -133,10 +133,10 @@ impl<'a> Curves<'a> {
             count,
             density,
             own: own.map(by),
-            best: own.map_or(0.0, |own| objective.value_of(&admission::worthwhile(objects, own))),
+            best: own.map_or(0.0, |own| objective.value_of(&admission::worthwhile(table, own))),
             same_by_count,
-            targets_by_density: admission::reach(objects, Policy::Density, &wanted),
-            targets_by_own: own.map(|own| admission::reach(objects, own, &wanted)),
+            targets_by_density: admission::reach(table, Policy::Density, &wanted),
+            targets_by_own: own.map(|own| admission::reach(table, own, &wanted)),
         }
     }
 
@@ -180,7 +180,7 @@ impl<'a> Curves<'a> {
     }
 
     fn reached(&self, admission: &Admission) -> Reached {
-        let Sums { objects, bytes, hits, hit_bytes } = admission.admitted;
+        let ObjectSums { objects, bytes, hits, hit_bytes } = admission.admitted;
         let whole = match admission.policy.objective() {
             Objective::Requests => self.totals.references as f64,
             Objective::Bytes => self.totals.reference_bytes as f64,
@@ -200,7 +200,7 @@ impl<'a> Curves<'a> {
 
     /// For each budget by density the smallest cache by count that gives as many hits.
     fn equivalents(&self) -> Vec<Equivalent> {
-        let equivalent = |(density, count): (&Admission, &Option<Sums>)| {
+        let equivalent = |(density, count): (&Admission, &Option<ObjectSums>)| {
             let density_bytes = density.budget_bytes;
             let count_bytes = self.count.smallest(count, density.admitted.hits)?;
             // Beyond the smallest cache that reaches the ceiling, more says nothing.
@@ -255,12 +255,12 @@ fn own_policy(objective: Objective) -> Option<Policy> {
 }
 
 /// Sizes do not matter here: those of all objects count, known or not.
-fn break_even(summary: &Summary, objective: Objective) -> Option<BreakEven> {
+fn break_even(histogram: &Histogram, objective: Objective) -> Option<BreakEven> {
     let Objective::Seconds { hit_cost, put_cost, .. } = objective else { return None };
-    let (objects, hits) = (summary.objects(), summary.duplicates());
+    let storing = |puts| CacheWork::serving(puts, histogram.duplicates()).break_even(put_cost, hit_cost);
     Some(BreakEven {
-        storing_all: source_cost(objects, hits, put_cost, hit_cost)?,
-        storing_repeated: source_cost(objects - summary.singletons(), hits, put_cost, hit_cost)?,
+        storing_all: storing(histogram.objects())?,
+        storing_repeated: storing(histogram.objects() - histogram.singletons())?,
     })
 }
 

@@ -6,10 +6,11 @@
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::report::{Order, OrderKind};
-use crate::analysis::foreknowledge::{self, RandomOrder};
-use crate::analysis::objects::{Objects, Totals};
+use crate::analysis::histogram::Bucket;
+use crate::analysis::lru;
+use crate::analysis::offline_bound::{self, RandomOrder};
+use crate::analysis::table::{MultiplicityTable, TableTotals};
 use crate::analysis::trace::Trace;
-use crate::analysis::{Class, lru};
 
 /// Hits with a cache of one size, as far as sizes of objects are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,9 +22,9 @@ pub struct Competing {
 
 /// The hits of each of `budgets`, bytes, in their order, and in which order references come.
 pub fn compete(
-    objects: &Objects,
-    totals: &Totals,
-    classes: &[Class],
+    table: &MultiplicityTable,
+    totals: &TableTotals,
+    buckets: &[Bucket],
     trace: Option<&Trace>,
     budgets: &[u64],
 ) -> (Vec<Competing>, Order) {
@@ -34,24 +35,24 @@ pub fn compete(
                 of: OrderKind::Manifests,
                 share: 1.0 / trace.stands_for as f64,
                 references: trace.references.len() as u64,
-                error: sampling_error(classes, trace.stands_for),
+                error: sampling_error(buckets, trace.stands_for),
             };
             (in_order(trace, totals, budgets), order)
         }
         None => {
             let order =
                 Order { of: OrderKind::Random, share: 1.0, references: totals.references, error: 0.0 };
-            (in_random_order(objects, classes, budgets), order)
+            (in_random_order(table, buckets, budgets), order)
         }
     }
 }
 
 /// A sample tells which share of the hits of an unbounded cache remains: how many these are is
 /// known. For that the objects that the sample has by chance matter less.
-fn in_order(trace: &Trace, totals: &Totals, budgets: &[u64]) -> Vec<Competing> {
+fn in_order(trace: &Trace, totals: &TableTotals, budgets: &[u64]) -> Vec<Competing> {
     let all = totals.recurring.hits as f64 / trace.duplicates() as f64;
     let (lru, bound) =
-        rayon::join(|| lru::in_order(trace, budgets), || foreknowledge::in_order(trace, budgets));
+        rayon::join(|| lru::in_order(trace, budgets), || offline_bound::in_order(trace, budgets));
     let hits =
         |(lru, bound): (u64, u64)| Competing { lru: lru.min(bound) as f64 * all, bound: bound as f64 * all };
     lru.into_iter().zip(bound).map(hits).collect()
@@ -60,19 +61,19 @@ fn in_order(trace: &Trace, totals: &Totals, budgets: &[u64]) -> Vec<Competing> {
 /// The standard error of the hits in a sample of one in `stands_for` objects, as a share of all
 /// hits: an object is in it or not, and its k-1 hits with it. Hit rates from the sample are off by
 /// less, but for corpora in which a few objects give most of the hits.
-fn sampling_error(classes: &[Class], stands_for: u64) -> f64 {
+fn sampling_error(buckets: &[Bucket], stands_for: u64) -> f64 {
     let sum = |of: fn(f64) -> f64| -> f64 {
-        classes.iter().map(|class| class.sized_objects as f64 * of((class.k - 1) as f64)).sum()
+        buckets.iter().map(|bucket| bucket.sized_objects as f64 * of((bucket.k - 1) as f64)).sum()
     };
     (sum(|hits| hits * hits) * (stands_for - 1) as f64).sqrt() / sum(|hits| hits)
 }
 
 /// For caches of a few objects the formula of LRU is too high; the bound is not.
-fn in_random_order(objects: &Objects, classes: &[Class], budgets: &[u64]) -> Vec<Competing> {
-    let random_order = RandomOrder::new(objects);
+fn in_random_order(table: &MultiplicityTable, buckets: &[Bucket], budgets: &[u64]) -> Vec<Competing> {
+    let random_order = RandomOrder::new(table);
     let hits = |&budget: &u64| {
         let bound = random_order.hits(budget);
-        Competing { lru: lru::in_random_order(classes, budget).min(bound), bound }
+        Competing { lru: lru::in_random_order(buckets, budget).min(bound), bound }
     };
     budgets.par_iter().map(hits).collect()
 }
@@ -80,25 +81,36 @@ fn in_random_order(objects: &Objects, classes: &[Class], budgets: &[u64]) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::trace::Sample;
+    use crate::analysis::trace::KeySample;
 
-    /// Objects that are read three times, each shortly after one another, and the order of that.
-    fn clustered(objects: u64) -> (Objects, Vec<u64>) {
-        let mut table = Objects::default();
-        let digest = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (0..objects).for_each(|n| table.push(digest(n), 3, Some(50 + n % 101)));
-        let order = (0..objects + 20).flat_map(|n| [n, n.wrapping_sub(4), n.wrapping_sub(19)]);
-        (table, order.filter(|n| *n < objects).map(digest).collect())
+    fn size(n: u64) -> u64 {
+        50 + n % 101
     }
 
-    fn rates(table: &Objects, trace: Option<&Trace>, budgets: &[u64]) -> (Vec<Competing>, Order) {
-        compete(table, &table.totals(), &table.summary().histogram(), trace, budgets)
+    /// So many objects that are read three times, each shortly after one another.
+    fn table(objects: u64) -> MultiplicityTable {
+        let mut table = MultiplicityTable::default();
+        (0..objects).for_each(|n| table.push(3, Some(size(n))));
+        table.settle();
+        table
+    }
+
+    /// The order in which they are read.
+    fn trace(objects: u64, sample: KeySample) -> Trace {
+        let id = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let order = (0..objects + 20).flat_map(|n| [n, n.wrapping_sub(4), n.wrapping_sub(19)]);
+        let references = order.filter(|n| *n < objects).map(id).filter(|id| sample.keeps(*id));
+        let sizes: Vec<_> = (0..objects).map(|n| (id(n), size(n))).filter(|of| sample.keeps(of.0)).collect();
+        Trace::new(references, sizes.into_iter(), sample)
+    }
+
+    fn rates(table: &MultiplicityTable, trace: Option<&Trace>, budgets: &[u64]) -> (Vec<Competing>, Order) {
+        compete(table, &table.totals(), table.histogram().buckets(), trace, budgets)
     }
 
     #[test]
     fn the_order_of_the_manifests_shows_what_random_order_does_not() {
-        let (table, order) = clustered(3_000);
-        let trace = Trace::new(order.into_iter(), &table, Sample::default());
+        let (table, trace) = (table(3_000), trace(3_000, KeySample::default()));
         let budgets = [49, 2_000, 6_000, 500_000];
         let (own, order) = rates(&table, Some(&trace), &budgets);
         assert_eq!(order, Order { of: OrderKind::Manifests, share: 1.0, references: 9_000, error: 0.0 });
@@ -114,14 +126,10 @@ mod tests {
 
     #[test]
     fn a_sample_of_the_keys_finds_nearly_the_same() {
-        let (table, order) = clustered(40_000);
-        let budgets = [700, 1_500, 4_000, 40_000];
-        let of = |sample: Sample| {
-            let digests = order.iter().copied().filter(|digest| sample.keeps(*digest));
-            rates(&table, Some(&Trace::new(digests, &table, sample)), &budgets)
-        };
-        let (whole, _) = of(Sample::default());
-        let (sampled, order) = of(Sample::default().halved());
+        let (table, budgets) = (table(40_000), [700, 1_500, 4_000, 40_000]);
+        let of = |sample| rates(&table, Some(&trace(40_000, sample)), &budgets);
+        let (whole, _) = of(KeySample::default());
+        let (sampled, order) = of(KeySample::default().halved());
         assert_eq!(order.share, 0.5);
         assert!(order.references.abs_diff(60_000) < 2_000, "{order:?}");
         for (whole, sampled) in whole.iter().zip(&sampled) {
@@ -133,24 +141,20 @@ mod tests {
 
     #[test]
     fn the_error_of_a_sample_is_the_spread_of_what_samples_hold() {
-        let mut table = Objects::default();
-        (0..1_000).for_each(|digest| table.push(digest, 2, Some(10)));
-        let error = |table: &Objects, stands_for| sampling_error(&table.summary().histogram(), stands_for);
+        let bucket = |k, objects| Bucket { k, objects, sized_objects: objects, bytes: 0 };
         // A thousand objects of one hit each, of which one in four is taken.
-        assert!((error(&table, 4) - (3_000f64).sqrt() / 1_000.0).abs() < 1e-12);
-        table.push(1_000, 1_001, Some(10));
-        assert!((error(&table, 2) - (1_000.0f64 + 1e6).sqrt() / 2_000.0).abs() < 1e-12);
-        assert_eq!(error(&table, 1), 0.0);
+        assert!((sampling_error(&[bucket(2, 1_000)], 4) - (3_000f64).sqrt() / 1_000.0).abs() < 1e-12);
+        let buckets = [bucket(2, 1_000), bucket(1_001, 1)];
+        assert!((sampling_error(&buckets, 2) - (1_000.0f64 + 1e6).sqrt() / 2_000.0).abs() < 1e-12);
+        assert_eq!(sampling_error(&buckets, 1), 0.0);
     }
 
     #[test]
     fn no_sample_tells_of_a_bound_that_a_policy_passes() {
-        let (table, order) = clustered(40_000);
-        let budgets = [700, 1_500, 4_000];
+        let (table, budgets) = (table(40_000), [700, 1_500, 4_000]);
         let of = |halvings: u32| {
-            let sample = (0..halvings).fold(Sample::default(), |sample, _| sample.halved());
-            let digests = order.iter().copied().filter(|digest| sample.keeps(*digest));
-            rates(&table, Some(&Trace::new(digests, &table, sample)), &budgets).0
+            let sample = (0..halvings).fold(KeySample::default(), |sample, _| sample.halved());
+            rates(&table, Some(&trace(40_000, sample)), &budgets).0
         };
         // Most objects come again before any other one of the sample does.
         for (sampled, whole) in of(7).iter().zip(of(0)) {
@@ -160,9 +164,8 @@ mod tests {
 
     #[test]
     fn a_trace_in_which_nothing_recurs_is_not_followed() {
-        let (table, _) = clustered(10);
-        let trace = Trace::new(std::iter::empty(), &Objects::default(), Sample::default());
-        let (_, order) = rates(&table, Some(&trace), &[100]);
+        let trace = Trace::new(std::iter::empty(), Vec::new().into_iter(), KeySample::default());
+        let (_, order) = rates(&table(10), Some(&trace), &[100]);
         assert_eq!(order.of, OrderKind::Random);
     }
 }

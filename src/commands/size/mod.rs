@@ -5,7 +5,6 @@
 
 mod advice;
 mod answers;
-mod budgets;
 mod competition;
 mod options;
 mod origin;
@@ -14,10 +13,9 @@ mod report;
 
 use std::time::Instant;
 
-use crate::analysis::trace::Trace;
 use crate::monitor::Monitor;
 pub use options::*;
-use origin::Table;
+use origin::Loaded;
 pub use report::*;
 
 /// Sizes the cache of a corpus.
@@ -27,18 +25,15 @@ pub use report::*;
 pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     let start = Instant::now();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
-    let Table { mut objects, sequence, probed, no_locator, errors, unreadable, seconds } =
-        origin::table(options, &pool, monitor)?;
+    let Loaded { mut table, followed, probed, no_locator, errors, unreadable, seconds } =
+        origin::load(options, &pool, monitor)?;
     monitor.check()?;
     let size_start = Instant::now();
     if let Some(size) = options.assumed_size.or(probed.and_then(|probed| probed.mean)) {
-        objects.assume(size);
+        table.assume(size);
     }
-    let trace = sequence.map(|sequence| {
-        let (digests, sample) = sequence.into_digests();
-        Trace::new(digests, &objects, sample)
-    });
-    let mut report = pool.install(|| answers::report(&objects, trace.as_ref(), options));
+    let trace = followed.map(|followed| followed.into_trace(table.assumed()));
+    let mut report = pool.install(|| answers::report(&table, trace.as_ref(), options));
     report.probed_sizes = probed;
     report.no_locator = no_locator;
     report.errors = errors;

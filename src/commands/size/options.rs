@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-pub use crate::analysis::objective::Objective;
+pub use crate::analysis::cost::Objective;
 
 /// Everything `size` needs to know.
 #[derive(Clone, Debug)]

@@ -1,11 +1,12 @@
-//! The hits that no policy of any kind can pass, not even one that knows what comes.
+//! The hits that no policy of any kind can pass, not even an offline one, which knows what comes.
 //!
-//! PFOO-L (Berger, Beckmann and Harchol-Balter 2018): to hit, an object stays in the cache from
+//! PFOO-L (Berger, Beckmann and Harchol-Balter, "Practical Bounds on Optimal Caching with Variable
+//! Object Sizes", SIGMETRICS 2018): to hit, an object stays in the cache from
 //! one reference to the next, and takes its size for that long. A cache has budget × length of
 //! the trace to give in all. Served in ascending order of size × length until that is used up,
 //! these intervals are more than any cache can serve, since they need not fit at every moment.
 
-use super::objects::Objects;
+use super::table::MultiplicityTable;
 use super::trace::Trace;
 
 /// The bound on hits for each of `budgets`, bytes, in their order.
@@ -73,20 +74,20 @@ fn intervals(trace: &Trace) -> Vec<Interval> {
 /// Objects are summed up in cells of nearly equal k and size, each taken for its mean; that moves
 /// the hit rate of a web corpus by a few hundred-thousandths.
 pub struct RandomOrder {
-    columns: Vec<Column>,
+    columns: Vec<SizeColumn>,
 }
 
 /// The objects of nearly equal size.
-struct Column {
+struct SizeColumn {
     /// In the mean, bytes.
     size: f64,
     /// Of the smallest of them, bytes.
     least: u64,
-    cells: Vec<Cell>,
+    cells: Vec<IntervalCell>,
 }
 
 /// The objects of a column with nearly equal multiplicity.
-struct Cell {
+struct IntervalCell {
     /// In the mean.
     k: f64,
     intervals: f64,
@@ -96,7 +97,7 @@ struct Cell {
 
 /// Sums of a cell while it is filled.
 #[derive(Clone, Copy, Default)]
-struct Filling {
+struct CellSums {
     objects: u64,
     bytes: u128,
     least: u64,
@@ -109,19 +110,20 @@ const STEP_BITS: u32 = 4;
 
 impl RandomOrder {
     /// The objects of known or assumed size.
-    pub fn new(objects: &Objects) -> RandomOrder {
-        let mut columns: Vec<Vec<Filling>> = Vec::new();
-        objects.recurring().for_each(|(_, k, size)| {
+    pub fn new(table: &MultiplicityTable) -> RandomOrder {
+        let mut columns: Vec<Vec<CellSums>> = Vec::new();
+        table.recurring().for_each(|(k, size, objects)| {
             let column = at(&mut columns, step(size));
             let cell = at(column, step(k));
             cell.least = if cell.objects == 0 { size } else { cell.least.min(size) };
-            cell.objects += 1;
-            cell.bytes += u128::from(size);
-            cell.references += k;
-            cell.hit_bytes = cell.hit_bytes.saturating_add(u128::from(k - 1) * u128::from(size));
+            let bytes = u128::from(size) * u128::from(objects);
+            cell.objects += objects;
+            cell.bytes += bytes;
+            cell.references += k * objects;
+            cell.hit_bytes = cell.hit_bytes.saturating_add(bytes.saturating_mul((k - 1).into()));
         });
         let used = columns.into_iter().filter(|cells| cells.iter().any(|cell| cell.objects > 0));
-        RandomOrder { columns: used.map(Column::new).collect() }
+        RandomOrder { columns: used.map(SizeColumn::new).collect() }
     }
 
     /// The bound on hits with a cache of `budget_bytes`. Objects larger than that are never served,
@@ -149,17 +151,17 @@ impl RandomOrder {
     }
 }
 
-impl Column {
-    fn new(cells: Vec<Filling>) -> Column {
+impl SizeColumn {
+    fn new(cells: Vec<CellSums>) -> SizeColumn {
         let used = || cells.iter().filter(|cell| cell.objects > 0);
         let objects: u64 = used().map(|cell| cell.objects).sum();
         let bytes: u128 = used().map(|cell| cell.bytes).sum();
-        let cell = |cell: &Filling| Cell {
+        let cell = |cell: &CellSums| IntervalCell {
             k: cell.references as f64 / cell.objects as f64,
             intervals: (cell.references - cell.objects) as f64,
             bytes: cell.hit_bytes as f64,
         };
-        Column {
+        SizeColumn {
             size: bytes as f64 / objects as f64,
             least: used().map(|cell| cell.least).min().unwrap_or(0),
             cells: used().map(cell).collect(),
@@ -202,7 +204,7 @@ fn at<T: Clone + Default>(list: &mut Vec<T>, place: usize) -> &mut T {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{self, Random, trace, whole};
+    use super::super::samples::{self, Random, table, table_of, trace, whole};
     use super::*;
 
     /// Word by word: takes the smallest interval again and again.
@@ -294,8 +296,7 @@ mod tests {
     #[test]
     fn random_order_gives_the_bound_of_a_shuffled_trace() {
         let objects = samples::draw(20_000, 1);
-        let mut table = Objects::default();
-        (0..).zip(&objects).for_each(|(digest, &(k, size))| table.push(digest, k.into(), Some(size.into())));
+        let table = table_of(&objects);
         let trace = trace(&objects, 2);
         let totals = table.totals();
         let share = |share: f64| (share * totals.unique_bytes as f64) as u64;
@@ -311,10 +312,7 @@ mod tests {
 
     #[test]
     fn an_object_that_fits_is_served_beside_larger_ones_of_its_column() {
-        let mut table = Objects::default();
-        table.push(1, 28, Some(100));
-        table.push(2, 2, Some(103));
-        let bound = RandomOrder::new(&table);
+        let bound = RandomOrder::new(&table(&[(28, Some(100)), (2, Some(103))]));
         // Kept for the whole pass, the first gives 27.
         assert!((27.0..=28.0).contains(&bound.hits(100)), "{}", bound.hits(100));
         assert_eq!(bound.hits(99), 0.0);
@@ -322,15 +320,12 @@ mod tests {
 
     #[test]
     fn objects_without_bytes_are_always_served() {
-        let mut table = Objects::default();
-        table.push(1, 4, Some(0));
-        table.push(2, 9, Some(1000));
-        assert!((RandomOrder::new(&table).hits(0) - 3.0).abs() < 1e-9);
+        let none = |objects: &[_]| RandomOrder::new(&table(objects)).hits(0);
+        assert!((none(&[(4, Some(0)), (9, Some(1000))]) - 3.0).abs() < 1e-9);
         assert_eq!(in_order(&whole(&[0, 1, 0, 1], &[0, 7]), &[0, 6]), [1, 1]);
-        assert_eq!(RandomOrder::new(&Objects::default()).hits(5), 0.0);
+        assert_eq!(RandomOrder::new(&table(&[])).hits(5), 0.0);
         // Nor do objects of one byte change that.
-        table.push(3, 2, Some(1));
-        assert!((RandomOrder::new(&table).hits(0) - 3.0).abs() < 1e-9);
+        assert!((none(&[(4, Some(0)), (9, Some(1000)), (2, Some(1))]) - 3.0).abs() < 1e-9);
         assert_eq!(in_order(&whole(&[], &[]), &[5]), [0]);
     }
 }

@@ -1,6 +1,6 @@
 //! In which order a policy admits objects: a total order on three words.
 
-use super::super::objective::Objective;
+use super::super::cost::Objective;
 
 /// What is admitted first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +39,7 @@ impl Policy {
 const HIGHEST: u64 = f64::INFINITY.to_bits();
 
 /// An object's place in the order, the lowest first: the highest key, then the smaller size, then
-/// the lower digest.
+/// the lower multiplicity, for keys that round to one number.
 ///
 /// The bits of a float that is not negative, read as an integer, ascend with it. Sizes are words
 /// of that kind, too, since their leading bits then tell sizes of any magnitude apart; beyond 2^53
@@ -48,7 +48,7 @@ const HIGHEST: u64 = f64::INFINITY.to_bits();
 pub(super) struct Rank {
     key: u64,
     size: u64,
-    digest: u64,
+    k: u64,
 }
 
 /// One of the words of a rank, most significant first.
@@ -56,14 +56,14 @@ pub(super) struct Rank {
 pub(super) enum Word {
     Key,
     Size,
-    Digest,
+    Multiplicity,
 }
 
 impl Rank {
     /// `key` is above 0.
     #[inline]
-    pub fn new(key: f64, size: u64, digest: u64) -> Rank {
-        Rank { key: HIGHEST - key.to_bits(), size: size_word(size), digest }
+    pub fn new(key: f64, k: u64, size: u64) -> Rank {
+        Rank { key: HIGHEST - key.to_bits(), size: size_word(size), k }
     }
 
     #[inline]
@@ -71,7 +71,7 @@ impl Rank {
         match word {
             Word::Key => self.key,
             Word::Size => self.size,
-            Word::Digest => self.digest,
+            Word::Multiplicity => self.k,
         }
     }
 }
@@ -82,7 +82,7 @@ impl Word {
         match self {
             Word::Key => (0, HIGHEST),
             Word::Size => (size_word(0), size_word(largest)),
-            Word::Digest => (0, u64::MAX),
+            Word::Multiplicity => (0, u64::MAX),
         }
     }
 
@@ -90,8 +90,8 @@ impl Word {
     pub fn next(self) -> Option<Word> {
         match self {
             Word::Key => Some(Word::Size),
-            Word::Size => Some(Word::Digest),
-            Word::Digest => None,
+            Word::Size => Some(Word::Multiplicity),
+            Word::Multiplicity => None,
         }
     }
 }
@@ -102,12 +102,13 @@ fn size_word(size: u64) -> u64 {
     (size as f64 + 1.0).to_bits()
 }
 
-/// An object near the end of an admission.
+/// Objects of the same multiplicity and size near the end of an admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub rank: Rank,
     pub k: u64,
     pub size: u64,
+    pub objects: u64,
 }
 
 #[cfg(test)]
@@ -115,15 +116,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_order_is_key_then_size_then_digest() {
+    fn the_order_is_key_then_size_then_multiplicity() {
         let ranks = [
-            Rank::new(f64::INFINITY, 0, 9),
-            Rank::new(3.0, 0, 9),
-            Rank::new(3.0, 1, 2),
-            Rank::new(3.0, 1, 9),
-            Rank::new(3.0, 1 << 40, 0),
-            Rank::new(3.0, (1 << 40) + 1, 0),
-            Rank::new(2.5, 5, 0),
+            Rank::new(f64::INFINITY, 9, 0),
+            Rank::new(3.0, 9, 0),
+            Rank::new(3.0, 2, 1),
+            Rank::new(3.0, 9, 1),
+            Rank::new(3.0, 2, 1 << 40),
+            Rank::new(3.0, 2, (1 << 40) + 1),
+            Rank::new(2.5, 2, 5),
             Rank::new(f64::MIN_POSITIVE, 0, 0),
         ];
         assert!(ranks.is_sorted_by(|a, b| a < b));
@@ -132,7 +133,7 @@ mod tests {
     #[test]
     fn words_stay_within_their_bounds() {
         for rank in [Rank::new(f64::INFINITY, 0, 0), Rank::new(5e-324, u64::MAX, u64::MAX)] {
-            for word in [Word::Key, Word::Size, Word::Digest] {
+            for word in [Word::Key, Word::Size, Word::Multiplicity] {
                 let (low, high) = word.bounds(u64::MAX);
                 assert!((low..=high).contains(&rank.word(word)), "{word:?}");
             }

@@ -1,9 +1,9 @@
-//! What a hit is worth: requests, bytes, seconds or dollars.
+//! What a hit is worth, and how slow a source must be for a cache to pay.
 //!
 //! The value of a set of admitted objects is linear in its number of objects, bytes, hits and hit
 //! bytes, so that it is read from exact sums and never added up in floating point.
 
-use super::objects::{Sums, Totals};
+use super::table::{ObjectSums, TableTotals};
 
 /// What admission is to save.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -61,15 +61,15 @@ impl Objective {
     }
 
     /// What admitting these objects saves, in units of the objective.
-    pub fn value_of(&self, admitted: &Sums) -> f64 {
-        let Sums { objects, bytes, hits, hit_bytes } = *admitted;
+    pub fn value_of(&self, admitted: &ObjectSums) -> f64 {
+        let ObjectSums { objects, bytes, hits, hit_bytes } = *admitted;
         self.linear(objects as f64, bytes as f64, hits as f64, hit_bytes as f64)
     }
 
     /// What reading every reference from the source costs: all source reads, all bytes, the
     /// seconds or dollars of both. Less [`Objective::value_of`] it is what is left with a cache.
     /// References to objects of unknown size count without bytes.
-    pub fn without_cache(&self, totals: &Totals) -> f64 {
+    pub fn without_cache(&self, totals: &TableTotals) -> f64 {
         let (reads, bytes) = (totals.references as f64, totals.reference_bytes as f64);
         match *self {
             Objective::Requests => reads,
@@ -94,8 +94,56 @@ impl Objective {
     }
 }
 
+/// What one object costs, means in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AccessCosts {
+    /// To read it from its source.
+    pub source: f64,
+    /// To store it in the cache.
+    pub put: f64,
+    /// To read it from the cache.
+    pub hit: f64,
+}
+
+/// What a cache does in one pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheWork {
+    pub puts: u64,
+    /// Reads from the cache.
+    pub hits: u64,
+    /// Source reads that it saves.
+    pub saved: u64,
+}
+
+impl CacheWork {
+    /// Of a cache beside the tasks: it stores `puts` objects and serves `hits` references.
+    pub fn serving(puts: u64, hits: u64) -> CacheWork {
+        CacheWork { puts, hits, saved: hits }
+    }
+
+    /// Of a run that fetches each object once, before rows are written: the first reference takes
+    /// its payload from the cache, too.
+    pub fn fetching_first(references: u64, objects: u64) -> CacheWork {
+        CacheWork { puts: objects, hits: references, saved: references.saturating_sub(objects) }
+    }
+
+    /// The cost of a source read above which the cache pays: what puts and hits cost, over the
+    /// source reads that it saves. `None` where it saves none.
+    pub fn break_even(&self, put: f64, hit: f64) -> Option<f64> {
+        (self.saved > 0).then(|| (self.puts as f64 * put + self.hits as f64 * hit) / self.saved as f64)
+    }
+}
+
+impl AccessCosts {
+    /// Whether a cache that does this saves more than it costs.
+    pub fn cache_pays(&self, work: &CacheWork) -> bool {
+        work.break_even(self.put, self.hit).is_some_and(|least| self.source > least)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::law::{self, MAX_MULTIPLICITY};
     use super::*;
 
     const SECONDS: Objective =
@@ -121,8 +169,8 @@ mod tests {
     #[test]
     fn the_value_of_a_set_is_the_sum_over_its_objects() {
         let objects = [(2, 10), (9, 123_456), (1584, 7_000_000), (3, 0)];
-        let mut sums = Sums::default();
-        objects.iter().for_each(|&(k, size)| sums.add(&Sums::of(k, size)));
+        let mut sums = ObjectSums::default();
+        objects.iter().for_each(|&(k, size)| sums.add(&ObjectSums::new(k, size, 1)));
         for objective in [Objective::Requests, Objective::Bytes, SECONDS, DOLLARS] {
             let sum = objects.iter().map(|&(k, size)| objective.value(k, size)).sum();
             assert_close(objective.value_of(&sums), sum);
@@ -141,10 +189,39 @@ mod tests {
 
     #[test]
     fn without_a_cache_every_reference_is_paid() {
-        let totals = Totals { references: 1000, reference_bytes: 5_000_000_000, ..Totals::default() };
+        let totals =
+            TableTotals { references: 1000, reference_bytes: 5_000_000_000, ..TableTotals::default() };
         assert_close(Objective::Requests.without_cache(&totals), 1000.0);
         assert_close(Objective::Bytes.without_cache(&totals), 5e9);
         assert_close(SECONDS.without_cache(&totals), 5050.0);
         assert_close(DOLLARS.without_cache(&totals), 0.85);
+    }
+
+    #[test]
+    fn at_the_law_sources_must_be_slower_than_published() {
+        let objects = 1e9;
+        let mean: f64 = (1..=MAX_MULTIPLICITY).map(law::survival).sum();
+        let hits = ((mean - 1.0) * objects) as u64;
+        let milliseconds =
+            |share: f64| CacheWork::serving((share * objects) as u64, hits).break_even(10.5, 2.0).unwrap();
+        assert!((milliseconds(1.0) - 5.05).abs() < 0.005, "{}", milliseconds(1.0));
+        assert!((milliseconds(law::survival(2)) - 3.8).abs() < 0.05, "{}", milliseconds(law::survival(2)));
+    }
+
+    #[test]
+    fn where_objects_are_fetched_first_the_source_must_be_slower_than_5_63_ms() {
+        let work = CacheWork::fetching_first(1_582_193_028, 355_970_000);
+        let pays = |source| AccessCosts { source, put: 10.5e-3, hit: 2.0e-3 }.cache_pays(&work);
+        // (355.97 * 10.5 + 1582.193 * 2.0) / (1582.193 - 355.97) = 5.6288
+        assert!(pays(5.629e-3) && !pays(5.628e-3));
+    }
+
+    #[test]
+    fn where_nothing_recurs_or_nothing_is_known_no_cache_pays() {
+        let slow = AccessCosts { source: 1.0, put: 1e-9, hit: 1e-9 };
+        assert!(slow.cache_pays(&CacheWork::fetching_first(2, 1)));
+        assert!(!slow.cache_pays(&CacheWork::fetching_first(7, 7)));
+        assert!(!slow.cache_pays(&CacheWork::serving(10, 0)));
+        assert!(!AccessCosts::default().cache_pays(&CacheWork::fetching_first(1000, 1)));
     }
 }
