@@ -66,10 +66,8 @@ fn kind(head: &[u8]) -> Kind {
         Kind::Tar
     } else if head.len() as u64 == BLOCK && head.iter().all(|&byte| byte == 0) {
         Kind::Blank
-    } else if Codec::Gzip.begins(head) {
-        Kind::Packed(Codec::Gzip, Content::Other)
-    } else if Codec::Zstd.begins(head) {
-        Kind::Packed(Codec::Zstd, Content::Other)
+    } else if let Some(codec) = Codec::detect(head) {
+        Kind::Packed(codec, Content::Other)
     } else if [b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08"].iter().any(|magic| head.starts_with(*magic)) {
         Kind::Zip
     } else if head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY") {
@@ -87,15 +85,13 @@ const FOREIGN: [(&[u8], &str); 4] = [
 ];
 
 impl Codec {
-    /// Whether `head` starts a compressed stream of this codec.
-    fn begins(self, head: &[u8]) -> bool {
-        match self {
-            Codec::Gzip => head.starts_with(&[0x1f, 0x8b, 8]),
+    /// The codec of a compressed stream that starts with `head`.
+    pub fn detect(head: &[u8]) -> Option<Codec> {
+        match head {
+            [0x1f, 0x8b, 8, ..] => Some(Codec::Gzip),
             // A frame, or one of the sixteen kinds of skippable frame that may come first.
-            Codec::Zstd => {
-                head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
-                    || (head.len() >= 4 && head[0] & 0xf0 == 0x50 && head[1..4] == [0x2a, 0x4d, 0x18])
-            }
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Codec::Zstd),
+            _ => None,
         }
     }
 }

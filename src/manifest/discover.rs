@@ -1,29 +1,12 @@
-//! Which files are manifests, of which kind, and what their shards will be called.
+//! Which files are manifests, and what their shards will be called.
 //!
-//! Folders are walked and sorted by path; there, files count by their names. A file that is named
-//! outright counts whatever its name is. The kind is always told by the content.
+//! Folders are walked and sorted by path; the names of files decide there. A file that is given by
+//! name is a manifest whatever its name is.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use walkdir::WalkDir;
-
-/// How a manifest is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Parquet,
-    Jsonl(Compression),
-}
-
-/// What a JSONL file is compressed with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
-    None,
-    Gzip,
-    Zstd,
-}
 
 /// A file that is to be read as a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,10 +19,6 @@ pub struct ManifestFile {
 /// What manifests in folders are called.
 const ENDINGS: [&str; 5] = ["parquet", "jsonl", "ndjson", "jsonlines", "json"];
 const PACKED: [&str; 3] = ["gz", "zst", "zstd"];
-
-/// Where the first header of a tar archive says what it is, and how much of a file tells its kind.
-const TAR_MAGIC_AT: usize = 257;
-const START: u64 = 512;
 
 /// All manifests among `inputs`, in order. Nothing below `exclude` is looked at.
 ///
@@ -115,11 +94,11 @@ fn stem(path: &Path) -> Option<std::ffi::OsString> {
     Some(path.into_os_string())
 }
 
-fn is_named_parquet(path: &Path) -> bool {
+pub fn is_named_parquet(path: &Path) -> bool {
     unpacked(path).is_some_and(|path| ending(&path).is_some_and(|ending| ending == "parquet"))
 }
 
-fn is_named_packed(path: &Path) -> bool {
+pub fn is_named_packed(path: &Path) -> bool {
     ending(path).is_some_and(|ending| PACKED.contains(&ending.as_str()))
 }
 
@@ -134,30 +113,6 @@ fn unpacked(path: &Path) -> Option<PathBuf> {
 
 fn ending(path: &Path) -> Option<String> {
     path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase)
-}
-
-impl ManifestFile {
-    /// Looks at the first bytes of the file.
-    ///
-    /// Fails when it is a tar archive, and when it is not what it is named as: what a download or
-    /// a writer left that did not finish is no empty list of rows.
-    pub fn kind(&self) -> io::Result<Kind> {
-        let mut start = Vec::new();
-        File::open(&self.path)?.take(START).read_to_end(&mut start)?;
-        let refuse = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
-        if start.get(TAR_MAGIC_AT..).is_some_and(|rest| rest.starts_with(b"ustar")) {
-            return refuse("it is a tar archive; manifests are Parquet or JSONL");
-        }
-        match start.as_slice() {
-            [b'P', b'A', b'R', b'1', ..] => Ok(Kind::Parquet),
-            _ if is_named_parquet(&self.path) => refuse("it is named as Parquet, but is none"),
-            [] if is_named_packed(&self.path) => refuse("it is named as compressed, but is empty"),
-            [0x1f, 0x8b, ..] => Ok(Kind::Jsonl(Compression::Gzip)),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Kind::Jsonl(Compression::Zstd)),
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Kind::Jsonl(Compression::Zstd)),
-            _ => Ok(Kind::Jsonl(Compression::None)),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use arrow_array::builder::{Int32Builder, LargeBinaryBuilder, LargeStringBuilder,
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use super::line::Line;
-use crate::manifest::discover::Compression;
+use super::line::JsonlLine;
+use crate::archive::sniff::Codec;
 use crate::manifest::rows::*;
 
 /// A longer line is an error of that line, so that a file without line ends cannot fill the
@@ -24,12 +24,12 @@ const BATCH_LINES: usize = 1024;
 const BATCH_BYTES: usize = 8 << 20;
 
 /// Opens the file; the iterator fails once, at the end of what can be decompressed.
-pub fn open(path: &Path, compression: Compression, columns: Columns) -> io::Result<JsonlReader> {
+pub fn open(path: &Path, codec: Option<Codec>, columns: Columns) -> io::Result<JsonlReader> {
     let file = BufReader::with_capacity(256 << 10, File::open(path)?);
-    let input: Box<dyn BufRead> = match compression {
-        Compression::None => Box::new(file),
-        Compression::Gzip => Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(file))),
-        Compression::Zstd => {
+    let input: Box<dyn BufRead> = match codec {
+        None => Box::new(file),
+        Some(Codec::Gzip) => Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(file))),
+        Some(Codec::Zstd) => {
             let mut decoder = zstd::Decoder::with_buffer(file)?;
             decoder.window_log_max(31)?;
             Box::new(BufReader::with_capacity(256 << 10, decoder))
@@ -54,8 +54,8 @@ impl Iterator for JsonlReader {
             return None;
         }
         let batch = match self.columns {
-            Columns::References => self.batch(References::default()),
-            Columns::All => self.batch(All::default()),
+            Columns::References => self.batch(ReferenceBuilder::default()),
+            Columns::All => self.batch(AllBuilder::default()),
         };
         self.done |= batch.is_err();
         batch.transpose()
@@ -63,7 +63,7 @@ impl Iterator for JsonlReader {
 }
 
 impl JsonlReader {
-    fn batch(&mut self, mut columns: impl Builder) -> anyhow::Result<Option<Rows>> {
+    fn batch(&mut self, mut columns: impl RowBuilder) -> anyhow::Result<Option<Rows>> {
         let mut bad = Vec::new();
         let mut buffer = Vec::new();
         let mut bytes = 0;
@@ -87,7 +87,7 @@ impl JsonlReader {
             let added = if length > MAX_LINE {
                 Err(format!("line of {length} bytes; {MAX_LINE} are allowed"))
             } else {
-                Line::parse(line).and_then(|line| columns.add(&line))
+                JsonlLine::parse(line).and_then(|line| columns.add(&line))
             };
             match added {
                 Ok(()) => lines.push(self.line),
@@ -122,14 +122,14 @@ fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
 }
 
 /// Collects rows into columns.
-trait Builder {
+trait RowBuilder {
     /// Adds all of a row or, on an error, nothing.
-    fn add(&mut self, line: &Line) -> Result<(), String>;
-    fn finish(self) -> anyhow::Result<(RecordBatch, Payloads)>;
+    fn add(&mut self, line: &JsonlLine) -> Result<(), String>;
+    fn finish(self) -> anyhow::Result<(RecordBatch, RowPayloads)>;
 }
 
 #[derive(Default)]
-struct References {
+struct ReferenceBuilder {
     modality: StringViewBuilder,
     source_ref: StringViewBuilder,
     payload: LargeBinaryBuilder,
@@ -143,10 +143,10 @@ static REFERENCES: LazyLock<SchemaRef> = LazyLock::new(|| {
     ]))
 });
 
-impl Builder for References {
-    fn add(&mut self, line: &Line) -> Result<(), String> {
+impl RowBuilder for ReferenceBuilder {
+    fn add(&mut self, line: &JsonlLine) -> Result<(), String> {
         // Everything is checked as in `All`, so that both see the same rows.
-        let row = Row::of(line)?;
+        let row = JsonlRow::new(line)?;
         self.modality.append_value(&row.modality);
         self.source_ref.append_option(row.source_ref);
         self.present |= row.payload.is_some();
@@ -154,16 +154,17 @@ impl Builder for References {
         Ok(())
     }
 
-    fn finish(mut self) -> anyhow::Result<(RecordBatch, Payloads)> {
+    fn finish(mut self) -> anyhow::Result<(RecordBatch, RowPayloads)> {
         let columns: Vec<ArrayRef> =
             vec![Arc::new(self.modality.finish()), Arc::new(self.source_ref.finish())];
-        let payloads = if self.present { Payloads::Some(self.payload.finish()) } else { Payloads::None };
+        let payloads =
+            if self.present { RowPayloads::Some(self.payload.finish()) } else { RowPayloads::None };
         Ok((RecordBatch::try_new(REFERENCES.clone(), columns)?, payloads))
     }
 }
 
 #[derive(Default)]
-struct All {
+struct AllBuilder {
     sample_id: LargeStringBuilder,
     position: Int32Builder,
     modality: LargeStringBuilder,
@@ -189,9 +190,9 @@ static ALL: LazyLock<SchemaRef> = LazyLock::new(|| {
     ]))
 });
 
-impl Builder for All {
-    fn add(&mut self, line: &Line) -> Result<(), String> {
-        let row = Row::of(line)?;
+impl RowBuilder for AllBuilder {
+    fn add(&mut self, line: &JsonlLine) -> Result<(), String> {
+        let row = JsonlRow::new(line)?;
         self.sample_id.append_value(&row.sample_id);
         self.position.append_value(row.position);
         self.modality.append_value(&row.modality);
@@ -206,7 +207,7 @@ impl Builder for All {
         Ok(())
     }
 
-    fn finish(mut self) -> anyhow::Result<(RecordBatch, Payloads)> {
+    fn finish(mut self) -> anyhow::Result<(RecordBatch, RowPayloads)> {
         let columns: Vec<ArrayRef> = vec![
             Arc::new(self.sample_id.finish()),
             Arc::new(self.position.finish()),
@@ -218,14 +219,17 @@ impl Builder for All {
             Arc::new(self.other.finish()),
         ];
         let payload = self.payload.finish();
-        let payloads =
-            if payload.null_count() == payload.len() { Payloads::None } else { Payloads::Some(payload) };
+        let payloads = if payload.null_count() == payload.len() {
+            RowPayloads::None
+        } else {
+            RowPayloads::Some(payload)
+        };
         Ok((RecordBatch::try_new(ALL.clone(), columns)?, payloads))
     }
 }
 
 /// All typed values of a row, checked together.
-struct Row<'a> {
+struct JsonlRow<'a> {
     sample_id: std::borrow::Cow<'a, str>,
     position: i32,
     modality: std::borrow::Cow<'a, str>,
@@ -236,9 +240,9 @@ struct Row<'a> {
     payload: Option<Vec<u8>>,
 }
 
-impl<'a> Row<'a> {
-    fn of(line: &Line<'a>) -> Result<Row<'a>, String> {
-        Ok(Row {
+impl<'a> JsonlRow<'a> {
+    fn new(line: &JsonlLine<'a>) -> Result<JsonlRow<'a>, String> {
+        Ok(JsonlRow {
             sample_id: line.sample_id()?,
             position: line.position()?,
             modality: line.modality()?,

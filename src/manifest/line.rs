@@ -13,7 +13,7 @@ use crate::manifest::rows;
 
 /// A row, borrowed from its line where possible. The last of a repeated field counts.
 #[derive(Default)]
-pub struct Line<'a> {
+pub struct JsonlLine<'a> {
     sample_id: Option<&'a RawValue>,
     position: Option<&'a RawValue>,
     modality: Option<&'a RawValue>,
@@ -25,9 +25,9 @@ pub struct Line<'a> {
     other: Vec<(Cow<'a, str>, &'a RawValue)>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> JsonlLine<'a> {
     /// Fails with a sentence when the line is not a JSON object.
-    pub fn parse(line: &'a [u8]) -> Result<Line<'a>, String> {
+    pub fn parse(line: &'a [u8]) -> Result<JsonlLine<'a>, String> {
         let row = serde_json::from_slice(line.trim_ascii_end());
         row.map_err(|error| format!("not a JSON object: {}", json::explain(&error)))
     }
@@ -120,19 +120,19 @@ fn text<'a>(raw: Option<&'a RawValue>, field: &str) -> Result<Option<Cow<'a, str
         .map_err(|error| format!("field `{field}`: {}", json::explain(&error)))
 }
 
-impl<'de> Deserialize<'de> for Line<'de> {
+impl<'de> Deserialize<'de> for JsonlLine<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct LineVisitor;
         impl<'de> Visitor<'de> for LineVisitor {
-            type Value = Line<'de>;
+            type Value = JsonlLine<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a row")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Line<'de>, A::Error> {
-                let mut line = Line::default();
-                while let Some(Name(name)) = map.next_key()? {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonlLine<'de>, A::Error> {
+                let mut line = JsonlLine::default();
+                while let Some(FieldName(name)) = map.next_key()? {
                     let value: &'de RawValue = map.next_value()?;
                     match name.as_ref() {
                         rows::SAMPLE_ID => line.sample_id = Some(value),
@@ -155,7 +155,7 @@ impl<'de> Deserialize<'de> for Line<'de> {
 
 /// A field name, borrowed where it holds no escapes.
 #[derive(serde::Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn fields_are_read_in_any_order_and_the_last_of_a_repeated_one_counts() {
-        let line = Line::parse(
+        let line = JsonlLine::parse(
             br#"{"x":1,"modality":"text","sample_id":"\u00e9\"","position":3,"modality":"image","x":[2, 3],"y":null}"#,
         )
         .unwrap();
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn locators_come_as_strings_or_as_objects() {
         let text = |line: &'static str| {
-            Line::parse(line.as_bytes()).unwrap().source_ref().unwrap().map(Cow::into_owned)
+            JsonlLine::parse(line.as_bytes()).unwrap().source_ref().unwrap().map(Cow::into_owned)
         };
         assert_eq!(text(r#"{"source_ref":"{\"path\":\"a\"}"}"#).as_deref(), Some(r#"{"path":"a"}"#));
         assert_eq!(text(r#"{"source_ref":{"path": "a"}}"#).as_deref(), Some(r#"{"path": "a"}"#));
@@ -190,11 +190,11 @@ mod tests {
     #[test]
     fn what_is_no_row_says_why() {
         for line in ["", "{", "[]", "3", r#"{"a":1} x"#, "{\"a\":\"\0\"}"] {
-            assert!(Line::parse(line.as_bytes()).is_err(), "{line}");
+            assert!(JsonlLine::parse(line.as_bytes()).is_err(), "{line}");
         }
-        assert_eq!(Line::parse(br#"{"position":-1.0}"#).unwrap().position(), Ok(-1));
-        assert!(Line::parse(br#"{"position":2147483648}"#).unwrap().position().is_err());
-        let line = Line::parse(br#"{"position":"3","binary_content":"@"}"#).unwrap();
+        assert_eq!(JsonlLine::parse(br#"{"position":-1.0}"#).unwrap().position(), Ok(-1));
+        assert!(JsonlLine::parse(br#"{"position":2147483648}"#).unwrap().position().is_err());
+        let line = JsonlLine::parse(br#"{"position":"3","binary_content":"@"}"#).unwrap();
         assert!(line.position().unwrap_err().contains("position"));
         assert!(line.modality().unwrap_err().contains("missing"));
         assert!(line.binary_content().unwrap_err().contains("Base64"));

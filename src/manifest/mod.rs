@@ -10,15 +10,19 @@ mod line;
 mod parquet;
 pub mod rows;
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use arrow_schema::SchemaRef;
 
+use crate::archive::BLOCK;
+use crate::archive::sniff::{Codec, header};
 use crate::locator::Base;
 pub use catch_panic::{catch_panic, panic_is_caught};
-use discover::{Kind, ManifestFile};
+use discover::{ManifestFile, is_named_packed, is_named_parquet};
 use rows::{Columns, Rows};
 
 /// A file of rows that can be read.
@@ -38,7 +42,7 @@ pub struct Manifest {
 /// How a manifest is written.
 enum Format {
     Parquet(parquet::Parquet),
-    Jsonl(discover::Compression),
+    Jsonl(Option<Codec>),
 }
 
 /// A part of a manifest that can be read on its own; a manifest is its parts in order.
@@ -58,12 +62,7 @@ impl Manifest {
     pub fn open(found: ManifestFile, root: Option<&Path>) -> anyhow::Result<Manifest> {
         let context = || found.path.display().to_string();
         let (bytes, changed) = length_and_time(&found.path).with_context(context)?;
-        let format = match found.kind().with_context(context)? {
-            Kind::Parquet => {
-                Format::Parquet(catch_panic(|| parquet::Parquet::open(&found.path)).with_context(context)?)
-            }
-            Kind::Jsonl(compression) => Format::Jsonl(compression),
-        };
+        let format = Format::open(&found.path).with_context(context)?;
         let folder = root.unwrap_or(found.path.parent().unwrap_or(Path::new("")));
         let base =
             Base::new(folder).with_context(|| format!("cannot resolve the folder {}", folder.display()))?;
@@ -102,7 +101,7 @@ impl Manifest {
         let opened = catch_panic(|| {
             Ok(match &self.format {
                 Format::Parquet(parquet) => Batches::Parquet(parquet.rows(&self.path, piece, columns)?),
-                Format::Jsonl(compression) => Batches::Jsonl(jsonl::open(&self.path, *compression, columns)?),
+                Format::Jsonl(codec) => Batches::Jsonl(jsonl::open(&self.path, *codec, columns)?),
             })
         });
         let batches = opened.unwrap_or_else(|error| Batches::Unopened(Some(error)));
@@ -114,6 +113,28 @@ impl Manifest {
             bail!("it changed during the run; run again");
         }
         Ok(())
+    }
+}
+
+impl Format {
+    /// Fails when the file is a tar archive, and when it is not what its name says: what a download
+    /// or a writer left unfinished is not an empty list of rows.
+    fn open(path: &Path) -> anyhow::Result<Format> {
+        let mut start = Vec::new();
+        File::open(path)?.take(BLOCK).read_to_end(&mut start)?;
+        if header(&start).is_some() {
+            bail!("it is a tar archive; manifests are Parquet or JSONL");
+        }
+        if start.starts_with(b"PAR1") {
+            return Ok(Format::Parquet(catch_panic(|| parquet::Parquet::open(path))?));
+        }
+        if is_named_parquet(path) {
+            bail!("it is named as Parquet, but is not");
+        }
+        if start.is_empty() && is_named_packed(path) {
+            bail!("it is named as compressed, but is empty");
+        }
+        Ok(Format::Jsonl(Codec::detect(&start)))
     }
 }
 

@@ -277,8 +277,8 @@ impl RowGroups {
 /// Takes the payload column out of a batch.
 fn split(mut table: RecordBatch, presence: Presence, places: Places) -> anyhow::Result<Rows> {
     let payloads = match presence {
-        Presence::Nothing => Payloads::None,
-        Presence::Everything => Payloads::Every,
+        Presence::Nothing => RowPayloads::None,
+        Presence::Everything => RowPayloads::Every,
         Presence::Values => {
             let index = table.schema().index_of(BINARY_CONTENT)?;
             as_payloads(&table.remove_column(index))?
@@ -287,13 +287,13 @@ fn split(mut table: RecordBatch, presence: Presence, places: Places) -> anyhow::
     Rows::new(table, payloads, places, Vec::new())
 }
 
-fn as_payloads(column: &ArrayRef) -> anyhow::Result<Payloads> {
+fn as_payloads(column: &ArrayRef) -> anyhow::Result<RowPayloads> {
     if column.logical_null_count() == column.len() {
-        return Ok(Payloads::None);
+        return Ok(RowPayloads::None);
     }
     match column.data_type() {
-        DataType::LargeBinary => Ok(Payloads::Some(column.as_binary::<i64>().clone())),
-        DataType::FixedSizeBinary(_) => Ok(Payloads::Some(column.as_fixed_size_binary().iter().collect())),
+        DataType::LargeBinary => Ok(RowPayloads::Some(column.as_binary::<i64>().clone())),
+        DataType::FixedSizeBinary(_) => Ok(RowPayloads::Some(column.as_fixed_size_binary().iter().collect())),
         other => bail!("column `{BINARY_CONTENT}` has type {other}, not binary"),
     }
 }

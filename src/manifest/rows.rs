@@ -54,7 +54,7 @@ pub enum Columns {
 pub struct Rows {
     /// The columns without [`BINARY_CONTENT`].
     pub table: RecordBatch,
-    pub payloads: Payloads,
+    pub payloads: RowPayloads,
     /// Where the rows stand in the manifest.
     pub places: Places,
     /// Lines that are no rows, met among these rows.
@@ -91,7 +91,7 @@ impl Places {
 }
 
 /// Which rows have their payload already.
-pub enum Payloads {
+pub enum RowPayloads {
     None,
     /// Every row has one; not decoded, since nobody asked for the bytes.
     Every,
@@ -148,12 +148,12 @@ pub enum Need<'a> {
     Payload(Locator<'a>),
 }
 
-impl Payloads {
+impl RowPayloads {
     pub fn has(&self, row: usize) -> bool {
         match self {
-            Payloads::None => false,
-            Payloads::Every => true,
-            Payloads::Some(values) => values.is_valid(row),
+            RowPayloads::None => false,
+            RowPayloads::Every => true,
+            RowPayloads::Some(values) => values.is_valid(row),
         }
     }
 }
@@ -162,7 +162,7 @@ impl Rows {
     /// Fails when a column that says what rows ask for has a type that is no text.
     pub fn new(
         table: RecordBatch,
-        payloads: Payloads,
+        payloads: RowPayloads,
         places: Places,
         bad: Vec<BadRow>,
     ) -> anyhow::Result<Rows> {

@@ -8,7 +8,7 @@ mod webdataset;
 use arrow_array::RecordBatch;
 use bytes::Bytes;
 
-pub use parquet::Codec;
+pub use parquet::ParquetCodec;
 pub use spec::{Cut, ShardFormat, ShardOptions, ShardSpec, ShardWriter};
 pub use webdataset::ImageTokens;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 
 use super::Chunk;
-use super::parquet::{Codec, FieldTypes, JsonFields, ParquetLayout, ParquetShard};
+use super::parquet::{FieldTypes, JsonFields, ParquetCodec, ParquetLayout, ParquetShard};
 use super::webdataset::{self, ImageTokens, WebDatasetWriter};
 use crate::manifest::rows::{self, Columns};
 use crate::manifest::{Manifest, Piece};
@@ -34,7 +34,7 @@ pub enum Cut {
 pub struct ShardOptions {
     /// `None`: the format of the manifest. JSONL gives WebDataset.
     pub format: Option<ShardFormat>,
-    pub codec: Codec,
+    pub codec: ParquetCodec,
     /// Payload bytes in a Parquet row group.
     pub row_group_bytes: u64,
     pub image_tokens: ImageTokens,

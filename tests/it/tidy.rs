@@ -27,7 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("locator", &["fault"]),
     ("object", &["fault", "locator"]),
     ("steps", &["fault"]),
-    ("manifest", &["fault", "locator"]),
+    ("manifest", &["archive", "fault", "locator"]),
     ("shard", &["fault", "manifest", "threads"]),
     ("counting", &["memory", "object", "threads"]),
     ("plan", &["locator", "object"]),

@@ -131,9 +131,9 @@ impl<'a> Chunker<'a> {
     }
 
     /// A row that needs nothing keeps the payload it has.
-    fn carry(&mut self, payloads: &rows::Payloads, row: usize) -> Filled {
+    fn carry(&mut self, payloads: &rows::RowPayloads, row: usize) -> Filled {
         match payloads {
-            rows::Payloads::Some(values) if values.is_valid(row) => {
+            rows::RowPayloads::Some(values) if values.is_valid(row) => {
                 let payload = Bytes::copy_from_slice(values.value(row));
                 Filled::Carried(self.add_payload(payload))
             }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-pub use crate::shard::{Codec as Compression, ImageTokens, ShardFormat as Format};
 use crate::shard::{Cut, ShardOptions};
+pub use crate::shard::{ImageTokens, ParquetCodec as Compression, ShardFormat as Format};
 
 /// Everything `materialize` needs to know.
 #[derive(Clone, Debug)]

@@ -13,22 +13,22 @@ use super::days::with_days;
 use super::payload::Storage;
 use crate::manifest::rows::*;
 
-/// Codec of the columns; of payloads too where it makes them smaller.
+/// ParquetCodec of the columns; of payloads too where it makes them smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Codec {
+pub enum ParquetCodec {
     None,
     Snappy,
     Lz4,
     Zstd,
 }
 
-impl Codec {
+impl ParquetCodec {
     pub fn compression(self) -> Compression {
         match self {
-            Codec::None => Compression::UNCOMPRESSED,
-            Codec::Snappy => Compression::SNAPPY,
-            Codec::Lz4 => Compression::LZ4_RAW,
-            Codec::Zstd => Compression::ZSTD(ZstdLevel::try_new(3).expect("3 is a level of zstd")),
+            ParquetCodec::None => Compression::UNCOMPRESSED,
+            ParquetCodec::Snappy => Compression::SNAPPY,
+            ParquetCodec::Lz4 => Compression::LZ4_RAW,
+            ParquetCodec::Zstd => Compression::ZSTD(ZstdLevel::try_new(3).expect("3 is a level of zstd")),
         }
     }
 }
@@ -37,7 +37,7 @@ impl Codec {
 #[derive(Clone, Debug)]
 pub struct ParquetLayout {
     pub schema: SchemaRef,
-    pub codec: Codec,
+    pub codec: ParquetCodec,
     /// How to turn the fields of JSONL rows into columns; `None` for rows that have columns.
     pub json_fields: Option<Arc<JsonFields>>,
     metadata: Vec<(String, String)>,
@@ -47,7 +47,7 @@ impl ParquetLayout {
     /// The columns of a Parquet manifest, in its order. The payload column becomes
     /// `large_binary`, the error column text, days `date32`; whichever of the two is missing is added at
     /// the end.
-    pub fn of_parquet(manifest: &Schema, codec: Codec) -> ParquetLayout {
+    pub fn of_parquet(manifest: &Schema, codec: ParquetCodec) -> ParquetLayout {
         let mut fields: Vec<Arc<Field>> = manifest.fields().iter().map(with_days).collect();
         set(&mut fields, BINARY_CONTENT, |_| DataType::LargeBinary);
         set(&mut fields, MATERIALIZE_ERROR, |old| match old {
@@ -61,7 +61,7 @@ impl ParquetLayout {
     }
 
     /// The interleaved schema, then the other fields of the JSONL rows.
-    pub fn of_jsonl(json_fields: Arc<JsonFields>, codec: Codec) -> ParquetLayout {
+    pub fn of_jsonl(json_fields: Arc<JsonFields>, codec: ParquetCodec) -> ParquetLayout {
         let mut fields = vec![
             Field::new(SAMPLE_ID, DataType::Utf8, false),
             Field::new(POSITION, DataType::Int32, false),
@@ -102,8 +102,8 @@ impl ParquetLayout {
             .build()
     }
 
-    fn payload_codec(&self, payloads: Storage) -> Codec {
-        if payloads.compress { self.codec } else { Codec::None }
+    fn payload_codec(&self, payloads: Storage) -> ParquetCodec {
+        if payloads.compress { self.codec } else { ParquetCodec::None }
     }
 
     /// The file-level metadata of the manifest, in order of their names.

@@ -27,7 +27,7 @@ use super::{Chunk, Filled};
 use crate::manifest::rows;
 use days::to_days;
 pub use json_fields::{FieldTypes, JsonFields};
-pub use layout::{Codec, ParquetLayout};
+pub use layout::{ParquetCodec, ParquetLayout};
 use payload::Storage;
 
 /// Writes one Parquet file.

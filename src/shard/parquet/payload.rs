@@ -10,7 +10,7 @@ use parquet::schema::types::ColumnDescPtr;
 use std::io::Write;
 use std::sync::Arc;
 
-use super::{Codec, ParquetLayout};
+use super::{ParquetCodec, ParquetLayout};
 use crate::shard::{Chunk, Filled};
 
 /// Values are handed over in lots of this many bytes, which is what a page then holds.
@@ -43,7 +43,7 @@ impl Storage {
         let (unique, all) = chunk.payload_bytes();
         Storage {
             dictionary: unique <= LARGEST_DICTIONARY && saves(unique, all, DICTIONARY_PERCENT),
-            compress: layout.codec != Codec::None && compresses(&chunk.payloads),
+            compress: layout.codec != ParquetCodec::None && compresses(&chunk.payloads),
         }
     }
 }

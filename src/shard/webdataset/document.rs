@@ -15,10 +15,10 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::fields::{Field, SampleFields};
-use super::layout::{Layout, Place};
+use super::fields::{SampleField, SampleFields};
+use super::layout::{SampleEntry, SampleLayout};
 use super::names;
-use super::table::Row;
+use super::table::SampleRow;
 
 /// The names that are not free for other fields.
 pub const OURS: [&str; 9] = [
@@ -41,8 +41,8 @@ pub const OURS: [&str; 9] = [
 /// Writes the document of a sample to `out`.
 pub fn write<'a>(
     out: &mut Vec<u8>,
-    sample: &[Row<'a>],
-    layout: &Layout,
+    sample: &[SampleRow<'a>],
+    layout: &SampleLayout,
     fields: &SampleFields,
 ) -> anyhow::Result<()> {
     out.push(b'{');
@@ -56,7 +56,7 @@ pub fn write<'a>(
     if layout.content.iter().any(|place| !is_implied(&sample[place.row], place)) {
         member(out, "content_type", &layout.aligned(|place| sample[place.row].content_type))?;
     }
-    type Entry<'a> = fn(&Row<'a>) -> Option<&'a str>;
+    type Entry<'a> = fn(&SampleRow<'a>) -> Option<&'a str>;
     let sparse: [(&str, Entry<'a>); 3] = [
         ("image_texts", |row| row.text.filter(|_| row.is_image())),
         ("materialize_error", |row| row.error),
@@ -81,12 +81,12 @@ pub fn write<'a>(
 }
 
 /// The text of a row that goes among the texts.
-fn shown_text<'a>(row: &Row<'a>) -> Option<&'a str> {
+fn shown_text<'a>(row: &SampleRow<'a>) -> Option<&'a str> {
     row.text.filter(|_| !row.is_image())
 }
 
 /// Whether readers find the type of a row by themselves.
-fn is_implied(row: &Row, place: &Place) -> bool {
+fn is_implied(row: &SampleRow, place: &SampleEntry) -> bool {
     match row.content_type {
         None => true,
         Some(content_type) if place.token.is_some() => {
@@ -98,10 +98,10 @@ fn is_implied(row: &Row, place: &Place) -> bool {
 
 /// One field of a sample, on its way to its place.
 struct Placement<'a> {
-    sample: &'a [Row<'a>],
-    layout: &'a Layout,
+    sample: &'a [SampleRow<'a>],
+    layout: &'a SampleLayout,
     fields: &'a SampleFields<'a>,
-    field: &'a Field<'a>,
+    field: &'a SampleField<'a>,
     /// Names given to lists that are called after a field.
     spares: &'a mut HashSet<String>,
 }
@@ -134,7 +134,7 @@ impl<'a> Placement<'a> {
         if holders.any(|place| self.is_among_images(place) != first || !self.belongs_to_a_list(place)) {
             return list(out, name, places().map(|place| self.value(place.row)));
         }
-        let has_entry = |place: &Place| match first {
+        let has_entry = |place: &SampleEntry| match first {
             true => place.token.is_some(),
             false => shown_text(&self.sample[place.row]).is_some(),
         };
@@ -161,12 +161,12 @@ impl<'a> Placement<'a> {
         spare
     }
 
-    fn is_among_images(&self, place: &Place) -> bool {
+    fn is_among_images(&self, place: &SampleEntry) -> bool {
         self.sample[place.row].is_image() || place.token.is_some()
     }
 
     /// Whether the row has, or would have but for a failure, an entry among images or texts.
-    fn belongs_to_a_list(&self, place: &Place) -> bool {
+    fn belongs_to_a_list(&self, place: &SampleEntry) -> bool {
         let row = &self.sample[place.row];
         self.is_among_images(place) || row.modality == Some("text") || row.text.is_some()
     }

@@ -1,6 +1,6 @@
-//! Fields without a meaning, as JSON: columns of a Parquet manifest, or fields of JSONL rows.
+//! Passthrough without a meaning, as JSON: columns of a Parquet manifest, or fields of JSONL rows.
 //!
-//! Columns are encoded ([`super::json`]); JSONL values are taken over as they are spelt.
+//! SampleColumns are encoded ([`super::json`]); JSONL values are taken over as they are spelt.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,32 +12,32 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::FieldRef;
 
 use super::json;
-use super::table::Row;
+use super::table::SampleRow;
 use crate::manifest::rows::{JSON_FIELDS, RESERVED, optional_text_column};
 use crate::shard::json_object::JsonObject;
 
 /// The fields of the rows of a chunk.
-pub struct Fields<'a> {
+pub struct Passthrough<'a> {
     names: Vec<Cow<'a, str>>,
     /// By table, then by name.
-    columns: Vec<Vec<Column<'a>>>,
+    columns: Vec<Vec<PassthroughColumn<'a>>>,
     /// By table.
     json: &'a [Option<StringViewArray>],
 }
 
-struct Column<'a> {
+struct PassthroughColumn<'a> {
     nulls: Option<NullBuffer>,
     values: &'a ArrayRef,
 }
 
 /// The fields of one sample.
 pub struct SampleFields<'a> {
-    pub fields: Vec<Field<'a>>,
+    pub fields: Vec<SampleField<'a>>,
     /// The values, one after the other.
     json: Vec<u8>,
 }
 
-pub struct Field<'a> {
+pub struct SampleField<'a> {
     pub name: Cow<'a, str>,
     /// The rows (indices into the sample) that have a value, in order, and where it is.
     values: Vec<(usize, Range<usize>)>,
@@ -58,29 +58,34 @@ pub fn json_column(table: &RecordBatch) -> anyhow::Result<Option<StringViewArray
     table.column_by_name(JSON_FIELDS).map(|_| optional_text_column(table, JSON_FIELDS)).transpose()
 }
 
-impl<'a> Fields<'a> {
-    /// The fields of `tables`, of one schema, whose [`json_column`]s are `json`. Columns called
+impl<'a> Passthrough<'a> {
+    /// The fields of `tables`, of one schema, whose [`json_column`]s are `json`. SampleColumns called
     /// as one of `ours`, or as an earlier one, get another name.
     pub fn of(
         tables: &'a [RecordBatch],
         json: &'a [Option<StringViewArray>],
         ours: &[&'static str],
-    ) -> anyhow::Result<Fields<'a>> {
+    ) -> anyhow::Result<Passthrough<'a>> {
         let passthrough = |table: &'a RecordBatch| {
             let columns = table.schema_ref().fields().iter().zip(table.columns());
             columns.filter(|(field, _)| is_passthrough(field.name()))
         };
         let names = tables.first().into_iter().flat_map(passthrough);
         let names = names.map(|(field, _)| Cow::Borrowed(field.name().as_str())).collect();
-        let column = |(_, values): (_, &'a ArrayRef)| Column { nulls: values.logical_nulls(), values };
+        let column =
+            |(_, values): (_, &'a ArrayRef)| PassthroughColumn { nulls: values.logical_nulls(), values };
         let columns = tables.iter().map(|table| passthrough(table).map(column).collect()).collect();
-        Ok(Fields { names: settled(names, ours), columns, json })
+        Ok(Passthrough { names: settled(names, ours), columns, json })
     }
 
     /// The fields of consecutive rows: columns in their order, then JSONL fields as first seen.
-    pub fn sample(&mut self, sample: &[Row], ours: &[&'static str]) -> anyhow::Result<SampleFields<'a>> {
+    pub fn sample(
+        &mut self,
+        sample: &[SampleRow],
+        ours: &[&'static str],
+    ) -> anyhow::Result<SampleFields<'a>> {
         let mut fields: Vec<_> =
-            self.names.iter().map(|name| Field { name: name.clone(), values: Vec::new() }).collect();
+            self.names.iter().map(|name| SampleField { name: name.clone(), values: Vec::new() }).collect();
         let mut json = Vec::new();
         let mut first = 0;
         for rows in sample.chunk_by(|a, b| a.table == b.table) {
@@ -105,7 +110,7 @@ impl<'a> Fields<'a> {
             let JsonObject(members) = serde_json::from_str(objects.value(row.index))?;
             for (name, value) in members.into_iter().filter(|(_, value)| value.get() != "null") {
                 let field = *index.entry(name).or_insert_with_key(|name| {
-                    fields.push(Field { name: name.clone(), values: Vec::new() });
+                    fields.push(SampleField { name: name.clone(), values: Vec::new() });
                     fields.len() - 1
                 });
                 let start = json.len();
@@ -123,13 +128,13 @@ impl<'a> Fields<'a> {
 
 impl SampleFields<'_> {
     /// The JSON text of the field's value in a row (an index into the sample), if it has one.
-    pub fn value(&self, field: &Field, row: usize) -> Option<&[u8]> {
+    pub fn value(&self, field: &SampleField, row: usize) -> Option<&[u8]> {
         let found = field.values.binary_search_by_key(&row, |(row, _)| *row).ok()?;
         Some(&self.json[field.values[found].1.clone()])
     }
 }
 
-impl Field<'_> {
+impl SampleField<'_> {
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

@@ -1,17 +1,17 @@
 //! Which place each row of a sample has.
 
-use super::table::Row;
+use super::table::SampleRow;
 
 /// The rows of a sample, by place.
-pub struct Layout {
+pub struct SampleLayout {
     /// Rows with a place among texts and images, by position.
-    pub content: Vec<Place>,
+    pub content: Vec<SampleEntry>,
     /// Rows (indices into the sample) that tell of the sample as a whole.
     pub metadata: Vec<usize>,
 }
 
 /// The place of a row.
-pub struct Place {
+pub struct SampleEntry {
     /// Index into the sample.
     pub row: usize,
     pub position: usize,
@@ -21,11 +21,11 @@ pub struct Place {
     pub extension: &'static str,
 }
 
-impl Layout {
+impl SampleLayout {
     /// Places rows at their positions. Where these are no places of a list (missing, negative,
     /// shared by rows, or so large that the list would be mostly gaps), the rows are numbered in
     /// their order instead, so that none is lost.
-    pub fn of(sample: &[Row]) -> Layout {
+    pub fn of(sample: &[SampleRow]) -> SampleLayout {
         let (metadata, content): (Vec<usize>, Vec<usize>) =
             (0..sample.len()).partition(|&row| sample[row].is_metadata());
         let largest = 10 * sample.len() + 1000;
@@ -37,13 +37,13 @@ impl Layout {
             .collect();
         let numbers = || (0..content.len()).collect();
         let positions: Vec<usize> = given.filter(|given| are_distinct(given)).unwrap_or_else(numbers);
-        let mut content: Vec<Place> = content
+        let mut content: Vec<SampleEntry> = content
             .into_iter()
             .zip(positions)
-            .map(|(row, position)| Place { row, position, token: None, extension: "" })
+            .map(|(row, position)| SampleEntry { row, position, token: None, extension: "" })
             .collect();
         content.sort_by_key(|place| place.position);
-        Layout { content, metadata }
+        SampleLayout { content, metadata }
     }
 
     /// How long the lists are that have one entry a position.
@@ -52,7 +52,7 @@ impl Layout {
     }
 
     /// One entry a position, `None` in the gaps.
-    pub fn aligned<'a, T>(&'a self, mut entry: impl FnMut(&'a Place) -> Option<T>) -> Vec<Option<T>> {
+    pub fn aligned<'a, T>(&'a self, mut entry: impl FnMut(&'a SampleEntry) -> Option<T>) -> Vec<Option<T>> {
         let mut list: Vec<Option<T>> = std::iter::repeat_with(|| None).take(self.positions()).collect();
         for place in &self.content {
             list[place.position] = entry(place);

@@ -20,10 +20,10 @@ use anyhow::{Context, bail};
 use arrow_schema::Schema;
 
 use self::document::OURS;
-use self::fields::Fields;
-use self::layout::Layout;
+use self::fields::Passthrough;
+use self::layout::SampleLayout;
 use self::names::Keys;
-use self::table::{Columns, Row};
+use self::table::{SampleColumns, SampleRow};
 use super::Chunk;
 use crate::manifest::rows::*;
 
@@ -73,9 +73,9 @@ impl<W: Write> WebDatasetWriter<W> {
     /// Writes whole samples: consecutive rows with one `sample_id` are a sample, and none spans
     /// two chunks.
     pub fn write(&mut self, chunk: &Chunk) -> anyhow::Result<()> {
-        let columns = chunk.tables.iter().map(Columns::of).collect::<anyhow::Result<Vec<_>>>()?;
+        let columns = chunk.tables.iter().map(SampleColumns::of).collect::<anyhow::Result<Vec<_>>>()?;
         let json = chunk.tables.iter().map(fields::json_column).collect::<anyhow::Result<Vec<_>>>()?;
-        let mut fields = Fields::of(&chunk.tables, &json, &OURS)?;
+        let mut fields = Passthrough::of(&chunk.tables, &json, &OURS)?;
         for sample in table::rows(chunk, &columns).chunk_by(|a, b| a.sample_id == b.sample_id) {
             self.write_sample(sample, &mut fields)
                 .with_context(|| format!("writing sample {:?}", sample[0].sample_id.unwrap_or_default()))?;
@@ -90,9 +90,9 @@ impl<W: Write> WebDatasetWriter<W> {
         Ok(out)
     }
 
-    fn write_sample(&mut self, sample: &[Row], fields: &mut Fields) -> anyhow::Result<()> {
+    fn write_sample(&mut self, sample: &[SampleRow], fields: &mut Passthrough) -> anyhow::Result<()> {
         let key = self.keys.next(sample[0].sample_id.unwrap_or_default());
-        let mut layout = Layout::of(sample);
+        let mut layout = SampleLayout::of(sample);
         for place in &mut layout.content {
             let row = &sample[place.row];
             let Some(payload) = row.payload else { continue };

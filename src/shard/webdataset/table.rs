@@ -7,7 +7,7 @@ use super::super::{Chunk, Filled};
 use crate::manifest::rows::*;
 
 /// The columns of one table of a chunk that have a meaning.
-pub struct Columns {
+pub struct SampleColumns {
     sample_id: StringViewArray,
     position: Int64Array,
     modality: StringViewArray,
@@ -18,7 +18,7 @@ pub struct Columns {
 }
 
 /// One row, borrowed from its chunk.
-pub struct Row<'a> {
+pub struct SampleRow<'a> {
     /// The table it is in, and where there.
     pub table: usize,
     pub index: usize,
@@ -33,9 +33,9 @@ pub struct Row<'a> {
     pub error: Option<&'a str>,
 }
 
-impl Columns {
-    pub fn of(table: &RecordBatch) -> anyhow::Result<Columns> {
-        Ok(Columns {
+impl SampleColumns {
+    pub fn of(table: &RecordBatch) -> anyhow::Result<SampleColumns> {
+        Ok(SampleColumns {
             sample_id: text_column(table, SAMPLE_ID)?,
             position: position_column(table)?,
             modality: text_column(table, MODALITY)?,
@@ -48,12 +48,12 @@ impl Columns {
 }
 
 /// The rows of `chunk`, whose tables have these columns.
-pub fn rows<'a>(chunk: &'a Chunk, columns: &'a [Columns]) -> Vec<Row<'a>> {
+pub fn rows<'a>(chunk: &'a Chunk, columns: &'a [SampleColumns]) -> Vec<SampleRow<'a>> {
     let places =
         columns.iter().enumerate().flat_map(|(table, c)| (0..c.position.len()).map(move |at| (table, at)));
     let rows = places.zip(&chunk.rows).map(|((table, index), filled)| {
         let columns = &columns[table];
-        Row {
+        SampleRow {
             table,
             index,
             sample_id: value(&columns.sample_id, index),
@@ -73,7 +73,7 @@ pub fn rows<'a>(chunk: &'a Chunk, columns: &'a [Columns]) -> Vec<Row<'a>> {
     rows.collect()
 }
 
-impl Row<'_> {
+impl SampleRow<'_> {
     /// Whether it tells of its sample as a whole, and has no place among texts and images. A row
     /// with a payload always has one, else the payload would be lost; so does a text or an image
     /// with a negative position.
