@@ -7,12 +7,8 @@ use super::Prepared;
 use super::options::{CacheMode, Options};
 use super::probe::Route;
 use super::report::*;
-<<<<<<< HEAD:src/commands/materialize/build_report.rs
 use super::write::AllWritten;
-=======
-use super::shards::AllWritten;
 use crate::analysis::cost::{AccessCosts, CacheWork};
->>>>>>> 1f255d9 (One multiplicity table: objects of equal multiplicity and size are one row):src/commands/materialize/summary.rs
 use crate::commands::Unreadable;
 use crate::fault::Class;
 use crate::payloads::{Counter, Payloads};
