@@ -4,143 +4,123 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use onepull::analysis::sampling::Share;
 use onepull::commands::analyze::{self, Options, Placement, Timing};
+use onepull::commands::outputs::{self, Folders};
 
-use super::cache_folder::CacheFolder;
+use super::args::{CacheFolder, Shared, Tolerance, Usage, parse_plot};
 use super::console::Console;
 use super::exit::{self, Exit};
-use super::render::analyze as text;
-use super::render::plot::{self, PlotFile};
-use super::shared::{CountErrors, Shared};
-use super::{machine, output};
-
-/// The command, as it is typed.
-const NAME: &str = "analyze";
+use super::{output, quantity, render, system};
 
 /// What an interrupted run leaves behind.
-pub const INTERRUPTED: &str = "there is no report, the same command starts again";
+pub const INTERRUPTED: &str = "there is no report; run the same command to start again";
 
-/// The same flag as that of other commands, but little use of it.
-const CACHE_HELP: &str =
-    "Folder in which --probe has its cache while it runs [default: onepull below the user's cache folder]";
+const CACHE_HELP: &str = "Folder for the temporary cache of --probe [default: as for materialize]";
 
 pub const EXAMPLES: &str = "\
 Examples:
-  Is a cache worth it? How often images recur, and the best hit rate that any cache can have:
+  See how often images repeat, and the best hit rate that a cache can reach:
     onepull analyze manifests/
 
-  What 8, 64 and 512 workers would lose with this corpus as it lies in its manifests:
+  See what 8, 64 and 512 workers lose when they share a cache as they go:
     onepull analyze manifests/ --workers 8,64,512 --simulate
 
-  A corpus of billions of references, one object in 180 counted, with intervals:
-    onepull analyze corpus/ --sample 1/180
+  Save the counts, to compare cache sizes later, and plot them:
+    onepull analyze manifests/ --save counts.parquet --plot counts.svg";
 
-  Are the same bytes there under several names, and is the source faster than the cache?
-    onepull analyze manifests/ --content-sample 1000 --probe
-
-  Keep the counts, so that sizes of caches can be compared at once afterwards:
-    onepull analyze manifests/ --save counts.parquet
-
-  Numbers for a script, and a plot for the README:
-    onepull analyze manifests/ --json --plot redundancy.svg > analysis.json";
-
-/// Tell how redundant a corpus is: how often images recur, and what a cache would be worth
+/// Show how often a corpus repeats its images, and what a cache would save
 ///
-/// Counts the references of all manifests by object, exactly, in bounded memory, and reads no
-/// payload unless asked to. The report holds the multiplicities (references per object) as a
-/// histogram, the ceiling (the hit rate that no cache can pass: every object is read once), what
-/// a cache of limited size reaches, and what is lost when several workers share a cache.
+/// Counts the references of all manifests by object, exactly and in bounded memory, and reads no
+/// image unless asked to. The report shows how many objects have how many references, the best
+/// hit rate that any cache can reach (the ceiling), what caches of limited size reach, and what
+/// is lost when several workers share a cache.
 #[derive(Debug, Args)]
-#[command(mut_arg("cache", |flag| flag.help_heading("Payloads").help(CACHE_HELP).long_help(CACHE_HELP)))]
+#[command(mut_arg("cache", |flag| flag.help_heading("Images").help(CACHE_HELP).long_help(CACHE_HELP)))]
 pub struct Flags {
     /// Manifests: Parquet or JSONL files, or folders of them
     ///
-    /// Folders are walked, files in them are taken in the order of their paths.
+    /// Folders are walked, and their files are taken in the order of their paths.
     #[arg(value_name = "MANIFEST", required = true)]
     manifests: Vec<PathBuf>,
 
     /// Count only this share of the objects: 1/180, 0.01 or 5% [default: all]
     ///
-    /// Objects are chosen by a hash of their key, with all of their references, so the estimates
-    /// are unbiased; the report says how far they may be off. Counting some of the rows or of the
-    /// manifests instead would make a corpus look far less redundant than it is.
+    /// Objects are chosen by a hash of their name and counted with all of their references, so
+    /// the estimates are unbiased. The report says how far off they may be. A sample of rows or
+    /// of manifests would make a corpus look far less repetitive than it is.
     #[arg(long, help_heading = "Counting", value_name = "SHARE", value_parser = parse_share)]
     sample: Option<Share>,
 
-    /// Sources (hosts, buckets, folders) to list, most references first
+    /// How many sources (hosts, buckets, folders) to list, most references first
     #[arg(long, help_heading = "Counting", value_name = "N", default_value_t = 10)]
     by_source: usize,
 
-    /// Numbers of workers to tell the hit rate for, when they share a cache
+    /// Save the counts to FILE, as Parquet, for `onepull size --from FILE`
     ///
-    /// A worker takes one task after another. A task looks up all its references in the cache when
-    /// it starts, and stores what it had to read when it ends: it does not find what tasks that run
-    /// beside it are reading.
+    /// The columns references, bytes and objects say how many objects have so many references and
+    /// so many bytes. The folder of FILE must exist. FILE is replaced whole or not at all.
+    #[arg(long, help_heading = "Counting", value_name = "FILE", conflicts_with = "sample")]
+    save: Option<PathBuf>,
+
+    /// Numbers of workers to show the hit rate for
+    ///
+    /// Workers share a cache and take one task after another. A task looks up all its references
+    /// when it starts and stores what it read when it ends, so it does not find what other tasks
+    /// are reading at the same time.
     #[arg(
         long,
         help_heading = "Concurrency",
         value_name = "W,W,...",
         value_delimiter = ',',
         default_value = "1,4,16,64,256",
-        value_parser = parse_positive
+        value_parser = quantity::positive
     )]
     workers: Vec<u64>,
 
-    /// Tasks that the corpus is cut into [default: one per manifest]
-    #[arg(long, help_heading = "Concurrency", value_name = "N", value_parser = parse_positive)]
+    /// Number of tasks that the corpus is cut into [default: one per manifest]
+    #[arg(long, help_heading = "Concurrency", value_name = "N", value_parser = quantity::positive)]
     tasks: Option<u64>,
 
-    /// Replay the tasks over the references as they lie, beside the formula
+    /// Also replay the tasks over the references as they lie in the manifests
     ///
-    /// The formula takes the references of an object to lie anywhere. Where they lie close
-    /// together, in one manifest or in neighbours, a replay tells what that changes. Its tasks are
-    /// the manifests, in the order of their paths.
+    /// The formula assumes that the references of an object lie anywhere. A replay shows what
+    /// changes where they lie close together. Its tasks are the manifests, ordered by path.
     #[arg(long, help_heading = "Concurrency", conflicts_with_all = ["sample", "tasks"])]
     simulate: bool,
 
-    /// Read N objects and tell how many of them have the bytes of another one
+    /// Read N objects and show how many have the same bytes as another one
     ///
-    /// Duplicates that locators do not show: copies under several names.
-    #[arg(long, help_heading = "Payloads", value_name = "N", default_value_t = 0)]
+    /// Finds what locators do not show: copies of one image under several names.
+    #[arg(long, help_heading = "Images", value_name = "N", default_value_t = 0)]
     content_sample: usize,
 
-    /// Read some objects and time it, and the same payloads through a cache
+    /// Read some objects, and time the source against a cache
     ///
-    /// Tells whether a cache pays for these sources, or costs more than it saves. Its entries are
-    /// removed again.
-    #[arg(long, help_heading = "Payloads")]
+    /// Shows whether a cache pays for these sources, or costs more than it saves. The entries are
+    /// removed afterwards.
+    #[arg(long, help_heading = "Images")]
     probe: bool,
 
-    /// Folder that relative paths in locators start from [default: the folder of their manifest]
-    #[arg(long, help_heading = "Payloads", value_name = "DIR")]
+    /// Folder that relative paths in locators start from [default: the manifest's folder]
+    #[arg(long, help_heading = "Images", value_name = "DIR")]
     root: Option<PathBuf>,
 
-    /// Read no payload outside PREFIX; may be repeated [default: no limit]
-    #[arg(long, help_heading = "Payloads", value_name = "PREFIX")]
+    /// Read no image outside PREFIX; may be repeated [default: no limit]
+    #[arg(long, help_heading = "Images", value_name = "PREFIX")]
     allow: Vec<PathBuf>,
-
-    /// Keep the counts in FILE, for `onepull size --from FILE`
-    ///
-    /// A Parquet file with the columns references, bytes and objects: how many objects have so many
-    /// references and so many bytes. The folder of FILE must exist. FILE appears complete or not at
-    /// all, and replaces nothing but counts that were saved before.
-    #[arg(long, help_heading = "Counting", value_name = "FILE", conflicts_with = "sample")]
-    save: Option<PathBuf>,
 
     #[command(flatten)]
     cache: CacheFolder,
 
-    /// Draw the histogram and the hit rate over the size of the cache: FILE.svg or FILE.html
+    /// Draw the histogram, and the hit rate for each cache size, as FILE.svg
     ///
-    /// The folder of FILE must exist. The file appears complete or not at all, and replaces
-    /// nothing but an earlier plot.
-    #[arg(long, help_heading = "Plot", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(plot::parse_file))]
-    plot: Option<PlotFile>,
+    /// The folder of FILE must exist. FILE is replaced whole or not at all.
+    #[arg(long, help_heading = "Plot", value_name = "FILE", value_parser = parse_plot)]
+    plot: Option<PathBuf>,
 
     #[command(flatten)]
-    errors: CountErrors,
+    tolerance: Tolerance,
 
     #[command(flatten)]
     shared: Shared,
@@ -148,32 +128,28 @@ pub struct Flags {
 
 /// Runs the command; an error means that there is no report, or not all of what was asked for.
 pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
-    let (jobs, remark) = flags.shared.jobs(machine::raise_open_files());
+    let (jobs, remark) = flags.shared.jobs(system::raise_open_files());
     let options = flags.options(jobs)?;
-    output::check(
-        &flags.shared,
-        &[
-            ("--plot", flags.plot.as_ref().map(|plot| &*plot.path), &plot::KIND),
-            ("--save", flags.save.as_deref(), &output::TABLE),
-        ],
-    )?;
+    let named = output::named(&flags.shared, flags.plot.as_deref(), flags.save.as_deref());
+    let cache = flags.probe.then_some(&*options.cache_dir);
+    outputs::check(&named, &options.manifests, Folders { cache, output: None })?;
 
     let report = Console::watch(&flags.shared, remark, |console| analyze::run(&options, console))?;
     output::deliver(&flags.shared, &report, || {
-        text::report(&report, flags.shared.detail(), output::columns())
+        render::analyze::report(&report, flags.shared.detail(), output::columns())
     })?;
     if let Some(file) = &flags.plot {
-        output::write_whole(&file.path, plot::analyze::draw(&report, file.form)?.as_bytes())?;
+        outputs::write(file, render::plot::analyze(&report)?.as_bytes())?;
     }
     if let Some(why) = report.unwritten {
         bail!(why);
     }
-    Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.errors.max_errors))
+    Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.tolerance.max_errors))
 }
 
 impl Flags {
-    fn options(&self, jobs: usize) -> Result<Options, clap::Error> {
-        let cache_dir = match self.cache.resolve(NAME) {
+    fn options(&self, jobs: usize) -> Result<Options, Usage> {
+        let cache_dir = match self.cache.resolve() {
             // Only the probe needs one; where there is no home, everything else still works.
             Err(_) if !self.probe => PathBuf::new(),
             folder => folder?,
@@ -198,24 +174,13 @@ fn parse_share(text: &str) -> Result<Share, <Share as std::str::FromStr>::Err> {
     text.parse()
 }
 
-fn parse_positive(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("a whole number from 1 on is needed".into()),
-        Ok(n) => Ok(n),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-
     use super::*;
-    use crate::cli::args::{Cli, Command};
+    use crate::cli::args::parsed;
 
-    fn options(flags: &[&str]) -> Result<Options, clap::Error> {
-        let line = ["onepull", "analyze", "in", "--cache", "cache"].iter().chain(flags);
-        let Command::Analyze(flags) = Cli::try_parse_from(line)?.command else { unreachable!() };
-        flags.options(3)
+    fn options(flags: &[&str]) -> anyhow::Result<Options> {
+        Ok(parsed::<Flags>(&[&["in", "--cache", "cache"], flags].concat())?.options(3)?)
     }
 
     #[test]
@@ -233,16 +198,15 @@ mod tests {
 
     #[test]
     fn a_sample_is_a_share() {
-        let sample = |flags: &[&str]| options(flags).unwrap().sample.unwrap();
-        assert_eq!(sample(&["--sample", "1/4"]), Share { share: 0.25 });
-        assert_eq!(sample(&["--sample", "5%"]), Share { share: 0.05 });
+        let sample = |share: &str| options(&["--sample", share]).unwrap().sample.unwrap().share;
+        assert_eq!((sample("1/4"), sample("5%")), (0.25, 0.05));
     }
 
     #[test]
     fn workers_are_a_list_of_positive_numbers() {
         assert_eq!(options(&["--workers", "2,8"]).unwrap().workers, [2, 8]);
         for wrong in ["0", "", "1,", "1,x", "-1"] {
-            assert_eq!(options(&[&format!("--workers={wrong}")]).unwrap_err().exit_code(), 2, "{wrong}");
+            assert!(options(&[&format!("--workers={wrong}")]).is_err(), "{wrong}");
         }
     }
 
@@ -258,8 +222,8 @@ mod tests {
     }
 
     #[test]
-    fn the_counts_of_a_sample_are_not_kept_as_those_of_a_corpus() {
+    fn the_counts_of_a_sample_are_not_saved_as_those_of_a_corpus() {
         assert_eq!(options(&["--save", "counts"]).unwrap().save, Some("counts".into()));
-        assert_eq!(options(&["--save", "counts", "--sample", "1/2"]).unwrap_err().exit_code(), 2);
+        assert!(options(&["--save", "counts", "--sample", "1/2"]).is_err());
     }
 }

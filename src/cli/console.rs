@@ -17,9 +17,9 @@ use onepull::monitor::{Monitor, Phase};
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
+use super::args::{Detail, Shared};
 use super::exit::Exit;
 use super::screen::{Screen, Style};
-use super::shared::{Detail, Shared};
 
 const TICK: Duration = Duration::from_millis(100);
 
@@ -53,7 +53,7 @@ impl Console {
                 .and_then(|_| flag::register(signal, Arc::clone(&interrupted)))
                 .context("listening for signals")?;
         }
-        Ok(Console::new(Style::of(shared), shared.detail(), interrupted, Box::new(io::stderr())))
+        Ok(Console::new(Style::new(shared), shared.detail(), interrupted, Box::new(io::stderr())))
     }
 
     fn new(

@@ -5,10 +5,9 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use onepull::commands::Unreadable;
+use onepull::commands::format::{printable, things};
 use onepull::commands::materialize::MaxErrors;
 use onepull::monitor::Interrupted;
-
-use super::human::{printable, things};
 
 /// The ways a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,18 +30,13 @@ impl From<Exit> for ExitCode {
 /// Says on stderr why a command has no report, and gives the code for it.
 /// `interrupted`: what an interruption leaves behind.
 pub fn explain(error: &anyhow::Error, interrupted: &str) -> Exit {
-    if let Some(usage) = error.downcast_ref::<clap::Error>() {
-        // A stderr that is gone takes no complaint either.
-        let _ = usage.print();
-        return Exit::Usage;
-    }
     let (exit, message) = ending(error, interrupted);
     say(&message);
     exit
 }
 
-/// The code for a command that has a report with these errors by class and these manifests left
-/// out; if it is not 0, says on stderr why.
+/// The code for a command whose report has these errors by class and leaves these manifests out;
+/// if it is not 0, says on stderr why.
 pub fn judge(
     errors: &BTreeMap<&'static str, u64>,
     references: u64,
@@ -146,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_once_as_a_chain() {
+    fn a_failure_is_printed_once_as_a_chain() {
         let error = anyhow!("disk on fire").context("writing a.tar");
         assert_eq!(ending(&error, ""), (Exit::Failed, "error: writing a.tar: disk on fire".into()));
     }

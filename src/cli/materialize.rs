@@ -4,49 +4,45 @@ use std::path::PathBuf;
 
 use clap::Args;
 use onepull::commands::materialize::{
-    self, CacheLimit, CacheMode, CachePolicy, Compression, Existing, Format, ImageTokens, MaxErrors, OnError,
-    Options, Outcome, StopAfter,
+    self, CacheLimit, CacheMode, CachePolicy, Compression, Existing, Format, ImageTokens, OnError, Options,
+    Outcome, StopAfter,
 };
+use onepull::commands::outputs::{self, Folders};
 
-use super::args::usage;
-use super::cache_folder::CacheFolder;
-use super::choices::{self, parser};
+use super::args::{CacheFolder, Choice, Shared, Tolerance, Usage, choice};
 use super::console::Console;
 use super::exit::{self, Exit};
-use super::shared::Shared;
-use super::{bytes, machine, output, render};
-
-/// The command, as it is typed.
-const NAME: &str = "materialize";
+use super::{output, quantity, render, system};
 
 /// What an interrupted run leaves behind.
-pub const INTERRUPTED: &str = "what is finished stays, the same command goes on from here";
+pub const INTERRUPTED: &str = "finished shards and fetched images stay; run the same command to go on";
 
 pub const EXAMPLES: &str = "\
 Examples:
-  Fill in the images of a folder of JSONL manifests, as WebDataset shards:
+  Fill in the images of a folder of manifests:
     onepull materialize manifests/ -o shards/
 
   See what would be read, without reading it:
     onepull materialize manifests/ --dry-run
 
-  Parquet in, Parquet out, at most one reference in a thousand may fail:
-    onepull materialize corpus.parquet -o out/ --max-errors 0.1% --report report.json
+  Manifests from elsewhere: read nothing outside one folder, leave out rows that
+  fail, and accept one error in a thousand references:
+    onepull materialize *.jsonl -o out/ --root /data/images \\
+        --allow /data/images --on-error drop-row --max-errors 0.1%";
 
-  Manifests from elsewhere: nothing outside one folder is read, failed rows are left out:
-    onepull materialize *.jsonl -o out/ --root /data/images --allow /data/images --on-error drop-row";
-
-/// Fill the references of manifests in: every row that names an image gets its bytes
+/// Fill in the image references of a corpus
 ///
-/// Counts the references first and fetches afterwards, so that every distinct payload is read from
-/// its source once, however many rows name it. One manifest gives one shard of the same name.
-/// Finished shards and fetched payloads are kept and reused, so a run that was stopped goes on
-/// where it stopped.
+/// Counts the references first and fetches afterwards, so that each distinct image is read from
+/// its source once, however many rows name it. Each manifest gives one shard of the same name.
+/// Finished shards and fetched images are kept and reused, so an interrupted run goes on where it
+/// stopped when the same command is run again.
 #[derive(Debug, Args)]
+#[command(override_usage = "onepull materialize [OPTIONS] -o <DIR> <MANIFEST>...\n       \
+                            onepull materialize [OPTIONS] --dry-run <MANIFEST>...")]
 pub struct Flags {
     /// Manifests: Parquet or JSONL files, or folders of them
     ///
-    /// Folders are walked, files in them are taken in the order of their paths.
+    /// Folders are walked, and their files are taken in the order of their paths.
     #[arg(value_name = "MANIFEST", required = true)]
     manifests: Vec<PathBuf>,
 
@@ -54,33 +50,35 @@ pub struct Flags {
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Form of the shards [default: as the input; JSONL gives webdataset]
-    #[arg(long, help_heading = "Output", value_name = "FORM", value_parser = parser(choices::FORMATS))]
+    /// Format of the shards [default: that of the input; JSONL gives webdataset]
+    #[arg(long, help_heading = "Output", value_name = "FORMAT", value_parser = choice(FORMATS))]
     format: Option<Format>,
 
-    /// Stop after the plan and print it
+    /// Print the plan and stop
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
 
     /// Write every shard again, also over files that onepull did not write
     ///
-    /// Without it finished shards are reused, and files of others are refused.
+    /// Without this flag finished shards are reused, and other files are never replaced.
     #[arg(long, help_heading = "Output")]
     overwrite: bool,
 
-    /// Codec of Parquet columns; of payloads too where that saves a tenth
+    /// Compression of Parquet columns
+    ///
+    /// Images are compressed only where that saves a tenth of their size.
     #[arg(
         long,
         help_heading = "Output",
         value_name = "CODEC",
         default_value = "zstd",
-        value_parser = parser(choices::COMPRESSIONS)
+        value_parser = choice(COMPRESSIONS)
     )]
     compression: Compression,
 
-    /// Payload per Parquet row group
+    /// Bytes of images in a Parquet row group
     ///
-    /// Sizes have a unit: 512kB, 100MB, 2GB are powers of 1000, 64MiB and 1.5GiB powers of 1024.
+    /// Sizes such as 512k, 100MB and 2G are powers of 1000; 64MiB and 1.5Gi are powers of 1024.
     #[arg(
         long,
         help_heading = "Output",
@@ -90,89 +88,119 @@ pub struct Flags {
     )]
     row_group_size: u64,
 
-    /// What stands for an image in a WebDataset sample
+    /// What stands for an image in the JSON of a WebDataset sample
     #[arg(
         long,
         help_heading = "Output",
         value_name = "FORM",
         default_value = "member",
-        value_parser = parser(choices::IMAGE_TOKENS)
+        value_parser = choice(IMAGE_TOKENS)
     )]
     image_tokens: ImageTokens,
 
-    /// Folder that relative paths in locators start from [default: the folder of their manifest]
+    /// Folder that relative paths in locators start from [default: the manifest's folder]
     #[arg(long, help_heading = "Sources", value_name = "DIR")]
     root: Option<PathBuf>,
 
-    /// Read nothing outside PREFIX; may be repeated [default: no limit]
+    /// Read no image outside PREFIX; may be repeated [default: no limit]
     #[arg(long, help_heading = "Sources", value_name = "PREFIX")]
     allow: Vec<PathBuf>,
 
     #[command(flatten)]
     cache: CacheFolder,
 
-    /// Which payloads go through the cache
+    /// Which images go through the cache
     #[arg(
         long,
         help_heading = "Cache",
         value_name = "MODE",
         default_value = "always",
-        value_parser = parser(choices::CACHE_MODES)
+        value_parser = choice(CACHE_MODES)
     )]
     cache_mode: CacheMode,
 
     /// Bytes that the cache may take [default: no limit]
     ///
-    /// The objects to store are chosen from the counts before anything is fetched. All others are read
-    /// once for each shard that needs them. Entries that are in the cache already stay there. `onepull
-    /// size` shows what each limit gives.
-    #[arg(long, help_heading = "Cache", value_name = "SIZE", value_parser = bytes::parse)]
+    /// The images to store are chosen from the counts, before anything is fetched. The others are
+    /// read once for each shard that needs them. Entries that are already in the cache stay there.
+    /// `onepull size` shows what each limit gives.
+    #[arg(long, help_heading = "Cache", value_name = "SIZE", value_parser = quantity::bytes)]
     cache_limit: Option<u64>,
 
-    /// Which objects a limited cache takes first
+    /// Which images a limited cache takes first
     #[arg(
         long,
         help_heading = "Cache",
         value_name = "POLICY",
         default_value = "density",
         requires = "cache_limit",
-        value_parser = parser(choices::CACHE_POLICIES)
+        value_parser = choice(CACHE_POLICIES)
     )]
     cache_policy: CachePolicy,
 
-    /// What becomes of a row whose payload cannot be had
+    /// What to do with a row whose image cannot be fetched
     #[arg(
         long,
         help_heading = "Errors",
-        value_name = "WHAT",
+        value_name = "ACTION",
         default_value = "keep",
-        value_parser = parser(choices::ON_ERROR)
+        value_parser = choice(ON_ERROR)
     )]
     on_error: OnError,
 
-    /// Errors to accept before the exit code is 3: a count, or a percentage of the references
-    #[arg(
-        long,
-        help_heading = "Errors",
-        value_name = "N|P%",
-        default_value = "0",
-        value_parser = choices::parse_max_errors
-    )]
-    max_errors: MaxErrors,
+    #[command(flatten)]
+    tolerance: Tolerance,
 
     #[command(flatten)]
     shared: Shared,
 }
 
+const FORMATS: &[Choice<Format>] = &[
+    ("parquet", "Rows with the image in `binary_content`", Format::Parquet),
+    ("webdataset", "Tar files, one group of members for each sample", Format::WebDataset),
+];
+
+const COMPRESSIONS: &[Choice<Compression>] = &[
+    ("zstd", "Smallest", Compression::Zstd),
+    ("snappy", "Fast", Compression::Snappy),
+    ("lz4", "Fast", Compression::Lz4),
+    ("none", "Not compressed", Compression::None),
+];
+
+const IMAGE_TOKENS: &[Choice<ImageTokens>] = &[
+    ("member", "The full name of the member", ImageTokens::Member),
+    ("part", "The part of that name after its first dot", ImageTokens::Part),
+];
+
+const CACHE_MODES: &[Choice<CacheMode>] = &[
+    ("always", "All: each image is read from its source once and kept", CacheMode::Always),
+    ("auto", "All, unless reading the source is faster than the cache", CacheMode::Auto),
+    ("never", "None: images are read when a row needs them", CacheMode::Never),
+];
+
+const CACHE_POLICIES: &[Choice<CachePolicy>] = &[
+    ("density", "Those that save the most reads for their size", CachePolicy::Density),
+    ("count", "Those with the most references", CachePolicy::Count),
+];
+
+const ON_ERROR: &[Choice<OnError>] = &[
+    ("fail", "Stop the run", OnError::Fail),
+    ("keep", "Keep it without an image; `materialize_error` says why", OnError::Keep),
+    ("drop-row", "Leave it out", OnError::DropRow),
+    ("drop-sample", "Leave out all rows of its sample", OnError::DropSample),
+];
+
 /// Runs the command; an error means that there is no report.
 pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
-    let (jobs, remark) = flags.shared.jobs(machine::raise_open_files());
+    let (jobs, remark) = flags.shared.jobs(system::raise_open_files());
     let options = flags.options(jobs)?;
-    output::check(&flags.shared, &[])?;
+    let folders = Folders { cache: Some(&options.cache_dir), output: options.output.as_deref() };
+    outputs::check(&output::named(&flags.shared, None, None), &options.manifests, folders)?;
 
     let outcome = Console::watch(&flags.shared, remark, |console| materialize::run(&options, console))?;
     output::deliver(&flags.shared, &outcome, || {
-        render::materialize::outcome(&outcome, options.output.as_deref(), flags.shared.detail())
+        let folder = options.output.as_deref();
+        render::materialize::outcome(&outcome, folder, flags.shared.detail(), output::columns())
     })?;
     let (errors, references, unreadable) = match &outcome {
         Outcome::Planned(plan) => (&plan.errors, plan.references, &plan.unreadable),
@@ -182,22 +210,22 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
 }
 
 impl Flags {
-    fn options(&self, jobs: usize) -> Result<Options, clap::Error> {
+    fn options(&self, jobs: usize) -> Result<Options, Usage> {
         if self.output.is_none() && !self.dry_run {
-            return Err(usage(NAME, "-o/--output DIR is required unless --dry-run is given"));
+            return Err(Usage("-o/--output DIR is required unless --dry-run is given".into()));
         }
         if self.cache_limit.is_some() && self.cache_mode != CacheMode::Always {
-            return Err(usage(NAME, "--cache-limit needs --cache-mode always"));
+            return Err(Usage("--cache-limit needs --cache-mode always".into()));
         }
         Ok(Options {
             manifests: self.manifests.clone(),
             output: self.output.clone(),
             format: self.format,
-            cache_dir: self.cache.resolve(NAME)?,
+            cache_dir: self.cache.resolve()?,
             cache_mode: self.cache_mode,
             cache_limit: self.cache_limit.map(|bytes| CacheLimit { bytes, policy: self.cache_policy }),
             on_error: self.on_error,
-            max_errors: self.max_errors,
+            max_errors: self.tolerance.max_errors,
             root: self.root.clone(),
             allow: self.allow.clone(),
             stop_after: if self.dry_run { StopAfter::Plan } else { StopAfter::Shards },
@@ -216,23 +244,21 @@ const SMALLEST_ROW_GROUP: u64 = 1_000;
 const LARGEST_ROW_GROUP: u64 = 1 << 30;
 
 fn parse_row_group_size(text: &str) -> Result<u64, String> {
-    match bytes::parse(text)? {
+    match quantity::bytes(text)? {
         bytes @ SMALLEST_ROW_GROUP..=LARGEST_ROW_GROUP => Ok(bytes),
-        _ => Err("a row group holds between 1kB and 1GiB of payload".into()),
+        _ => Err("a row group holds between 1kB and 1GiB of images".into()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
+    use onepull::commands::materialize::MaxErrors;
 
     use super::*;
-    use crate::cli::args::{Cli, Command};
+    use crate::cli::args::parsed;
 
-    fn options(flags: &[&str]) -> Result<Options, clap::Error> {
-        let line = ["onepull", "materialize", "in", "--cache", "cache"].iter().chain(flags);
-        let Command::Materialize(flags) = Cli::try_parse_from(line)?.command else { unreachable!() };
-        flags.options(3)
+    fn options(flags: &[&str]) -> anyhow::Result<Options> {
+        Ok(parsed::<Flags>(&[&["in", "--cache", "cache"], flags].concat())?.options(3)?)
     }
 
     #[test]
@@ -252,9 +278,7 @@ mod tests {
 
     #[test]
     fn output_is_required_unless_the_run_is_dry() {
-        let error = options(&[]).unwrap_err();
-        assert_eq!(error.exit_code(), 2);
-        assert!(error.to_string().contains("required unless --dry-run"), "{error}");
+        assert!(options(&[]).unwrap_err().to_string().contains("required unless --dry-run"));
         assert_eq!(options(&["--dry-run"]).unwrap().stop_after, StopAfter::Plan);
     }
 
@@ -262,7 +286,6 @@ mod tests {
     fn a_limit_needs_a_cache_and_a_policy_a_limit() {
         for mode in ["never", "auto"] {
             let error = options(&["-o", "out", "--cache-limit", "2GB", "--cache-mode", mode]).unwrap_err();
-            assert_eq!(error.exit_code(), 2);
             assert!(error.to_string().contains("--cache-mode always"), "{error}");
         }
         assert!(options(&["-o", "out", "--cache-policy", "count"]).is_err());

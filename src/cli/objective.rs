@@ -3,8 +3,7 @@
 use clap::Args;
 use onepull::commands::size::Objective;
 
-use super::args::usage;
-use super::choices::{self, Goal};
+use super::args::{Choice, Usage, choice};
 use super::quantity;
 
 const LATENCY: f64 = 0.05;
@@ -16,60 +15,86 @@ const EGRESS: f64 = 0.09;
 const PRICE_STORAGE: f64 = 0.08;
 const MONTHS: f64 = 1.0;
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Goal {
+    Requests,
+    Bytes,
+    Seconds,
+    Dollars,
+}
+
+const GOALS: &[Choice<Goal>] = &[
+    ("requests", "Source reads", Goal::Requests),
+    ("bytes", "Bytes read from the source", Goal::Bytes),
+    ("seconds", "Time; see --latency, --bandwidth, --hit-cost, --put-cost", Goal::Seconds),
+    ("dollars", "Money; see --price-get, --egress, --price-storage, --months", Goal::Dollars),
+];
+
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Objective")]
 pub struct ObjectiveFlags {
     /// What the cache is to save
     ///
-    /// Every report has the two simple orders of admission: by count (most references first, which
-    /// saves most bytes) and by value density (most references beyond the first per byte first,
-    /// which saves most requests). `seconds` and `dollars` add the order that saves most of these.
-    #[arg(
-        long,
-        help_heading = "Objective",
-        value_name = "WHAT",
-        default_value = "requests",
-        value_parser = choices::parser(choices::OBJECTIVES)
-    )]
+    /// Every report compares two orders of admission: by count (most references first, which saves
+    /// the most bytes) and by value density (most hits per byte first, which saves the most
+    /// requests). `seconds` and `dollars` add the order that saves the most of these.
+    #[arg(long, value_name = "WHAT", default_value = "requests", value_parser = choice(GOALS))]
     objective: Goal,
 
-    /// Time to the first byte of a source read; for seconds [default: 50ms]
-    #[arg(long, help_heading = "Objective", value_name = "TIME", value_parser = quantity::duration)]
+    /// For seconds: time to the first byte of a source read [default: 50ms]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     latency: Option<f64>,
 
-    /// Bytes a second of a source read; for seconds [default: 100MB/s]
-    #[arg(long, help_heading = "Objective", value_name = "RATE", value_parser = quantity::rate)]
+    /// For seconds: bytes per second of a source read [default: 100MB/s]
+    #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     bandwidth: Option<f64>,
 
-    /// Time of a hit in the cache; for seconds [default: 2ms]
-    #[arg(long, help_heading = "Objective", value_name = "TIME", value_parser = quantity::duration)]
+    /// For seconds: time of a cache hit [default: 2ms]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     hit_cost: Option<f64>,
 
-    /// Time to store an object in the cache; for seconds [default: 10ms]
-    #[arg(long, help_heading = "Objective", value_name = "TIME", value_parser = quantity::duration)]
+    /// For seconds: time to store an object in the cache [default: 10ms]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     put_cost: Option<f64>,
 
-    /// Dollars per 1000 GET requests to the source; for dollars [default: 0.0004]
-    #[arg(long, help_heading = "Objective", value_name = "PRICE", value_parser = quantity::price)]
+    /// For dollars: price of 1000 GET requests to the source [default: 0.0004]
+    #[arg(long, value_name = "PRICE", value_parser = quantity::price)]
     price_get: Option<f64>,
 
-    /// Dollars per GB read from the source; for dollars [default: 0.09]
-    #[arg(long, help_heading = "Objective", value_name = "PRICE", value_parser = quantity::price)]
+    /// For dollars: price of a GB read from the source [default: 0.09]
+    #[arg(long, value_name = "PRICE", value_parser = quantity::price)]
     egress: Option<f64>,
 
-    /// Dollars per GB and month in the cache; for dollars [default: 0.08]
-    #[arg(long, help_heading = "Objective", value_name = "PRICE", value_parser = quantity::price)]
+    /// For dollars: price of a GB in the cache per month [default: 0.08]
+    #[arg(long, value_name = "PRICE", value_parser = quantity::price)]
     price_storage: Option<f64>,
 
-    /// Months that the cache is kept; for dollars [default: 1]
-    #[arg(long, help_heading = "Objective", value_name = "N", value_parser = quantity::months)]
+    /// For dollars: how many months the cache is kept [default: 1]
+    #[arg(long, value_name = "N", value_parser = quantity::months)]
     months: Option<f64>,
 }
 
 impl ObjectiveFlags {
-    /// The objective; a usage error of `command` where a flag belongs to another one.
-    pub fn resolve(&self, command: &str) -> Result<Objective, clap::Error> {
-        self.check(command, Goal::Seconds, &self.of_seconds())?;
-        self.check(command, Goal::Dollars, &self.of_dollars())?;
+    /// Fails where a flag belongs to another objective than the one that was asked for.
+    pub fn resolve(&self) -> Result<Objective, Usage> {
+        self.check(
+            Goal::Seconds,
+            [
+                ("--latency", self.latency),
+                ("--bandwidth", self.bandwidth),
+                ("--hit-cost", self.hit_cost),
+                ("--put-cost", self.put_cost),
+            ],
+        )?;
+        self.check(
+            Goal::Dollars,
+            [
+                ("--price-get", self.price_get),
+                ("--egress", self.egress),
+                ("--price-storage", self.price_storage),
+                ("--months", self.months),
+            ],
+        )?;
         Ok(match self.objective {
             Goal::Requests => Objective::Requests,
             Goal::Bytes => Objective::Bytes,
@@ -88,38 +113,15 @@ impl ObjectiveFlags {
         })
     }
 
-    fn of_seconds(&self) -> [(&'static str, Option<f64>); 4] {
-        [
-            ("--latency", self.latency),
-            ("--bandwidth", self.bandwidth),
-            ("--hit-cost", self.hit_cost),
-            ("--put-cost", self.put_cost),
-        ]
-    }
-
-    fn of_dollars(&self) -> [(&'static str, Option<f64>); 4] {
-        [
-            ("--price-get", self.price_get),
-            ("--egress", self.egress),
-            ("--price-storage", self.price_storage),
-            ("--months", self.months),
-        ]
-    }
-
-    fn check(
-        &self,
-        command: &str,
-        owner: Goal,
-        flags: &[(&'static str, Option<f64>)],
-    ) -> Result<(), clap::Error> {
-        let given = flags.iter().find(|(_, value)| value.is_some()).filter(|_| self.objective != owner);
-        given.map_or(Ok(()), |(flag, _)| {
-            let (owner, asked) = (choices::word(choices::OBJECTIVES, owner), self.objective);
-            let asked = choices::word(choices::OBJECTIVES, asked);
-            Err(usage(
-                command,
-                &format!("{flag} belongs to --objective {owner}, and the objective is {asked}"),
-            ))
-        })
+    fn check(&self, goal: Goal, flags: [(&str, Option<f64>); 4]) -> Result<(), Usage> {
+        let word = |goal| GOALS.iter().find(|(.., value)| *value == goal).map_or("", |(word, ..)| word);
+        match flags.iter().find(|(_, value)| value.is_some()).filter(|_| self.objective != goal) {
+            None => Ok(()),
+            Some((flag, _)) => Err(Usage(format!(
+                "{flag} needs --objective {}, and the objective is {}",
+                word(goal),
+                word(self.objective)
+            ))),
+        }
     }
 }

@@ -1,9 +1,7 @@
 //! The sentence that says how far a phase is: pure, the same beside a bar and on a plain line.
 
+use onepull::commands::format;
 use onepull::monitor::Phase;
-
-use super::bytes;
-use super::human;
 
 /// Every phase, in the order of its number.
 pub const PHASES: [Phase; 4] = [Phase::Scan, Phase::Group, Phase::Fetch, Phase::Write];
@@ -20,35 +18,28 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// `1,204 of 1,963 objects, 48.7 MB, 4.9 MB/s, 6 s left`.
+    /// `6 s left, 1,204 of 1,963 objects, 4.9 MB/s, 48.7 MB`: the time first, since a narrow
+    /// terminal cuts the end.
     pub fn underway(&self) -> String {
         let position = match self.phase {
-            Phase::Scan => Some(format!("{} of {}", bytes::show(self.done), bytes::show(self.total))),
-            // Parts of the tables: their percentage stands beside the sentence.
+            Phase::Scan => Some(format!("{} of {}", format::bytes(self.done), format::bytes(self.total))),
+            // Parts of the tables: their percentage stands next to the sentence.
             Phase::Group => None,
-            phase => {
-                Some(format!("{} of {} {}", human::count(self.done), human::count(self.total), unit(phase)))
-            }
+            phase => Some(format!("{} of {}", format::count(self.done), amount(self.total, phase))),
         };
-        let mut parts = Vec::from_iter(position);
-        parts.extend(self.moved());
-        parts.extend(self.rate());
-        parts.extend(self.left().map(|left| format!("{} left", human::about(left))));
-        parts.join(", ")
+        let left = self.left().map(|left| format!("{} left", format::about(left)));
+        join([left, position, self.rate(), self.moved()])
     }
 
     /// `1,963 objects, 48.7 MB, in 16.2 s, 3.0 MB/s`.
     pub fn finished(&self) -> String {
         let amount = match self.phase {
-            Phase::Scan => Some(bytes::show(self.done)),
+            Phase::Scan => Some(format::bytes(self.done)),
             Phase::Group => None,
-            phase => Some(format!("{} {}", human::count(self.done), unit(phase))),
+            phase => Some(amount(self.done, phase)),
         };
-        let mut parts = Vec::from_iter(amount);
-        parts.extend(self.moved());
-        parts.push(format!("in {}", human::seconds(self.seconds)));
-        parts.extend(self.rate());
-        parts.join(", ")
+        let time = format!("in {}", format::seconds(self.seconds));
+        join([amount, self.moved(), Some(time), self.rate()])
     }
 
     /// 0 to 100; the end of an empty phase.
@@ -58,16 +49,16 @@ impl Snapshot {
     }
 
     fn moved(&self) -> Option<String> {
-        (self.payload_bytes > 0).then(|| bytes::show(self.payload_bytes))
+        (self.payload_bytes > 0).then(|| format::bytes(self.payload_bytes))
     }
 
     /// In bytes where bytes move, else in units of the phase.
     fn rate(&self) -> Option<String> {
         match self.phase {
-            Phase::Scan => human::byte_rate(self.done, self.seconds),
+            Phase::Scan => format::byte_rate(self.done, self.seconds),
             Phase::Group => None,
-            _ if self.payload_bytes > 0 => human::byte_rate(self.payload_bytes, self.seconds),
-            phase => human::rate(self.done, self.seconds, unit(phase)),
+            _ if self.payload_bytes > 0 => format::byte_rate(self.payload_bytes, self.seconds),
+            phase => format::rate(self.done, self.seconds, units(phase).1),
         }
     }
 
@@ -76,6 +67,10 @@ impl Snapshot {
         let rest = self.total.saturating_sub(self.done);
         (self.done > 0 && rest > 0).then(|| self.seconds * rest as f64 / self.done as f64)
     }
+}
+
+fn join(parts: [Option<String>; 4]) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The name of a phase on the terminal.
@@ -88,13 +83,18 @@ pub fn name(phase: Phase) -> &'static str {
     }
 }
 
-/// What a phase counts.
-pub fn unit(phase: Phase) -> &'static str {
+fn amount(n: u64, phase: Phase) -> String {
+    let (one, many) = units(phase);
+    format::things(n, one, many)
+}
+
+/// What a phase counts: one, and many.
+fn units(phase: Phase) -> (&'static str, &'static str) {
     match phase {
-        Phase::Scan => "bytes",
-        Phase::Group => "parts",
-        Phase::Fetch => "objects",
-        Phase::Write => "rows",
+        Phase::Scan => ("byte", "bytes"),
+        Phase::Group => ("part", "parts"),
+        Phase::Fetch => ("object", "objects"),
+        Phase::Write => ("row", "rows"),
     }
 }
 
@@ -107,13 +107,15 @@ mod tests {
 
     #[test]
     fn a_phase_underway_says_what_moved_and_what_is_left() {
-        assert_eq!(FETCH.underway(), "1,000 of 4,000 objects, 50.0 MB, 5.0 MB/s, 30 s left");
+        assert_eq!(FETCH.underway(), "30 s left, 1,000 of 4,000 objects, 5.0 MB/s, 50.0 MB");
         assert_eq!(FETCH.percent(), 25);
     }
 
     #[test]
     fn a_phase_finished_says_how_long_it_took() {
         assert_eq!(FETCH.finished(), "1,000 objects, 50.0 MB, in 10.0 s, 5.0 MB/s");
+        let one = Snapshot { done: 1, total: 1, payload_bytes: 9, ..FETCH };
+        assert_eq!(one.finished(), "1 object, 9 B, in 10.0 s, 1 B/s");
     }
 
     #[test]

@@ -9,12 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use onepull::commands::format::printable;
 use onepull::monitor::Phase;
 
-use super::choices::Progress;
-use super::human::printable;
+use super::args::{Detail, Progress, Shared};
 use super::progress::{self, PHASES, Snapshot};
-use super::shared::{Detail, Shared};
 
 /// Between two plain lines of one phase.
 const PLAIN_PACE: Duration = Duration::from_secs(10);
@@ -30,7 +29,7 @@ pub enum Style {
 }
 
 impl Style {
-    pub fn of(shared: &Shared) -> Style {
+    pub fn new(shared: &Shared) -> Style {
         let terminal = io::stderr().is_terminal();
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         match shared.progress {
@@ -187,7 +186,7 @@ struct Run {
 }
 
 fn bar_style() -> ProgressStyle {
-    ProgressStyle::with_template("{prefix:<6} [{bar:24}] {percent:>3}%  {wide_msg}")
+    ProgressStyle::with_template("{prefix:<6} [{bar:16}] {percent:>3}%  {wide_msg}")
         .expect("the template is constant and well-formed")
         .progress_chars("=> ")
 }

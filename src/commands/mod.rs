@@ -1,14 +1,15 @@
 //! The commands: options in, report out, no printing.
 
 pub mod analyze;
+pub mod format;
 mod manifests;
 pub mod materialize;
+pub mod outputs;
 mod references;
 pub mod saved_counts;
 mod scan;
 pub mod size;
 mod tally;
 mod unreadable;
-pub mod wording;
 
 pub use unreadable::Unreadable;

@@ -2,113 +2,86 @@
 
 use std::path::Path;
 
+use onepull::commands::format::{byte_rate, bytes, count, objects, printable, rate, things};
 use onepull::commands::materialize::{
     AdmissionPlan, AdmissionReport, CacheAdmission, Outcome, PlanReport, Report, ShardReport,
 };
 
-use super::table::Table;
-use super::{and, errors, image_rows, objects, ratio, term, time, unreadable};
-use crate::cli::bytes::show;
-use crate::cli::human::{byte_rate, count, printable, rate, things};
-use crate::cli::shared::Detail;
+use super::table::Page;
+use super::{advice, and, image_rows, part, problems, term, time};
+use crate::cli::args::Detail;
 
-/// The text of either report; each shard has its line if the detail is full.
-pub fn outcome(outcome: &Outcome, output: Option<&Path>, detail: Detail) -> String {
+/// The text of either report, `width` columns wide; each shard has its line if the detail is full.
+pub fn outcome(outcome: &Outcome, output: Option<&Path>, detail: Detail, width: usize) -> String {
     match outcome {
-        Outcome::Planned(plan) => planned(plan),
-        Outcome::Done(report) => done(report, output, detail),
+        Outcome::Planned(plan) => planned(plan, width),
+        Outcome::Done(report) => done(report, output, detail, width),
     }
 }
 
-fn done(r: &Report, output: Option<&Path>, detail: Detail) -> String {
-    let mut t = Table::default();
-    t.row(
-        "rows",
-        count(r.rows_in),
-        format!("in = {} out + {} dropped", count(r.rows_out), count(r.rows_dropped)),
-    );
-    image_rows(&mut t, "   ", r.references, r.no_locator, r.bad_locator, r.already_present);
-    t.row(
+fn done(r: &Report, output: Option<&Path>, detail: Detail, width: usize) -> String {
+    let mut page = Page::default();
+    let dropped = count(r.rows_dropped);
+    page.row("rows", count(r.rows_in), format!("= {} written + {dropped} dropped", count(r.rows_out)));
+    image_rows(&mut page, r.references, r.no_locator, r.bad_locator, r.already_present);
+    page.row(
         "references",
         count(r.references),
-        format!("   = {} materialized + {} failed", count(r.materialized), count(r.failed)),
+        format!("= {} materialized + {} failed", count(r.materialized), count(r.failed)),
     );
-    t.more(format!("   = {} + {}", objects(r.objects), things(r.duplicates, "duplicate", "duplicates")));
-    t.row(
+    page.more(format!("= {} + {}", objects(r.objects), things(r.duplicates, "duplicate", "duplicates")));
+    page.row(
         "objects",
         count(r.objects),
         format!(
-            "   = {} + {} + {} failed{}",
+            "= {} + {} + {} failed{}",
             things(r.cache.hits, "cache hit", "cache hits"),
             things(r.source.reads, "source read", "source reads"),
             count(r.failed_objects),
             term(r.reused_objects, "in reused shards"),
         ),
     );
-    t.row("hit rate", ratio(r.hit_rate), format!("oracle {}", ratio(r.oracle_hit_rate)));
+    page.row("hit rate", ratio(r.hit_rate), format!("oracle {}", ratio(r.oracle_hit_rate)));
     if let Some(admission) = &r.admission {
-        admitted(&mut t, admission, r.references);
+        admitted(&mut page, admission, r.references);
     }
-    t.gap();
-    t.row("payloads", show(r.reference_bytes), format!("{} of them distinct", show(r.unique_bytes)));
-    t.row("source", show(r.source.bytes), source(r));
-    t.row(
-        "cache",
-        show(r.cache.bytes_read),
-        format!(
-            "read, {} written, mode {}; {}, {}, {} stored{}",
-            show(r.cache.bytes_written),
-            r.cache.mode,
-            things(r.cache.hits, "hit", "hits"),
-            things(r.cache.misses, "miss", "misses"),
-            count(r.cache.puts),
-            and(r.cache.put_failures, "not stored"),
-        ),
+    page.gap();
+    page.row(
+        "bytes",
+        bytes(r.reference_bytes),
+        format!("in references, {} in objects", bytes(r.unique_bytes)),
     );
-    shards(&mut t, &r.shards, output, detail);
-    errors(&mut t, &r.errors);
-    unreadable(&mut t, &r.unreadable);
-    t.gap();
+    page.row("source", bytes(r.source.bytes), source(r));
+    page.row("cache", bytes(r.cache.bytes_read), cache(r));
+    shards(&mut page, &r.shards, output, detail);
+    problems(&mut page, &r.errors, &r.unreadable);
+    page.gap();
+    let s = &r.seconds;
     time(
-        &mut t,
-        r.seconds.total,
+        &mut page,
+        s.total,
         &[
-            ("scan", r.seconds.scan, rate(r.rows_in, r.seconds.scan, "rows"), None),
-            ("group", r.seconds.group, rate(r.references, r.seconds.group, "references"), None),
-            (
-                "fetch",
-                r.seconds.fetch,
-                rate(r.source.reads, r.seconds.fetch, "objects"),
-                byte_rate(r.source.bytes, r.seconds.fetch),
-            ),
-            (
-                "write",
-                r.seconds.write,
-                rate(r.rows_out, r.seconds.write, "rows"),
-                byte_rate(r.reference_bytes, r.seconds.write),
-            ),
+            ("scan", s.scan, rate(r.rows_in, s.scan, "rows"), None),
+            ("group", s.group, rate(r.references, s.group, "references"), None),
+            ("fetch", s.fetch, rate(r.source.reads, s.fetch, "objects"), byte_rate(r.source.bytes, s.fetch)),
+            ("write", s.write, rate(r.rows_out, s.write, "rows"), byte_rate(r.reference_bytes, s.write)),
         ],
     );
-    for advice in &r.advice {
-        t.note(format!("note: {}", printable(advice)));
-    }
-    t.text()
+    advice(&mut page, &r.advice);
+    page.text(width)
 }
 
-fn planned(p: &PlanReport) -> String {
-    let mut t = Table::default();
-    t.row(
-        "rows",
-        count(p.rows_in),
-        format!("in {}; nothing is fetched or written", things(p.manifests, "manifest", "manifests")),
-    );
-    image_rows(&mut t, "   ", p.references, p.no_locator, p.bad_locator, p.already_present);
-    t.row(
+fn planned(p: &PlanReport, width: usize) -> String {
+    let mut page = Page::default();
+    let manifests = things(p.manifests, "manifest", "manifests");
+    page.row("rows", count(p.rows_in), format!("in {manifests}; nothing is fetched or written"));
+    image_rows(&mut page, p.references, p.no_locator, p.bad_locator, p.already_present);
+    page.row(
         "references",
         count(p.references),
         format!("= {} + {}", objects(p.objects), things(p.duplicates, "duplicate", "duplicates")),
     );
-    t.row(
+    page.row(
         "objects",
         count(p.objects),
         format!(
@@ -118,95 +91,108 @@ fn planned(p: &PlanReport) -> String {
             term(p.reused_objects, "in reused shards"),
         ),
     );
-    t.row("oracle", ratio(p.oracle_hit_rate), "hit rate with one source read per object");
+    page.row("oracle", ratio(p.oracle_hit_rate), "hit rate with one source read per object");
     if let Some(AdmissionPlan { choice, left_out_objects, left_out_references }) = &p.admission {
-        t.row("admission", ratio(choice.predicted_hit_rate), predicted(choice));
-        t.more(format!(
-            "{} left out, read once for each shard that names them: {} at most",
+        page.row("admission", ratio(choice.predicted_hit_rate), predicted(choice));
+        page.more(format!(
+            "{} left out, read once for each shard that needs them: {} at most",
             objects(*left_out_objects),
             things(*left_out_references, "read", "reads"),
         ));
     }
-    t.gap();
-    t.row("to fetch", show(p.fetch_bytes), sized(p));
-    t.row(
-        "requests",
-        count(p.requests),
-        format!("at most, to {}", things(p.source_files, "source file", "source files")),
-    );
-    t.row("cache", show(p.held_bytes), format!("held, {}", objects(p.held)));
-    t.row("shards", count(p.shards), format!("to write{}", and(p.shards_reused, "reused")));
-    errors(&mut t, &p.errors);
-    unreadable(&mut t, &p.unreadable);
-    t.gap();
+    page.gap();
+    page.row("to fetch", bytes(p.fetch_bytes), sized(p));
+    let files = things(p.source_files, "source file", "source files");
+    page.row("requests", count(p.requests), format!("at most, to {files}"));
+    page.row("cache", bytes(p.held_bytes), format!("in {}, already there", objects(p.held)));
+    page.row("shards", count(p.shards), format!("to write{}", and(p.shards_reused, "reused")));
+    problems(&mut page, &p.errors, &p.unreadable);
+    page.gap();
+    let s = &p.seconds;
     time(
-        &mut t,
-        p.seconds.total,
+        &mut page,
+        s.total,
         &[
-            ("scan", p.seconds.scan, rate(p.rows_in, p.seconds.scan, "rows"), None),
-            ("group", p.seconds.group, rate(p.references, p.seconds.group, "references"), None),
+            ("scan", s.scan, rate(p.rows_in, s.scan, "rows"), None),
+            ("group", s.group, rate(p.references, s.group, "references"), None),
         ],
     );
-    t.text()
+    page.text(width)
 }
 
-fn admitted(t: &mut Table, a: &AdmissionReport, references: u64) {
-    let part = |hits: u64| ratio(if references == 0 { 0.0 } else { hits as f64 / references as f64 });
+fn ratio(value: f64) -> String {
+    format!("{value:.6}")
+}
+
+fn admitted(page: &mut Page, a: &AdmissionReport, references: u64) {
+    let share = |hits: u64| ratio(part(hits, references));
     let held = match a.held_hits {
         0 => String::new(),
-        hits => format!(" + {} on others in the cache", part(hits)),
+        hits => format!(" + {} for others in the cache", share(hits)),
     };
-    t.row(
+    page.row(
         "admission",
         ratio(a.hit_rate),
         format!(
-            "= {} on admitted objects + {} on duplicates inside shards{held}",
-            part(a.admitted_hits),
-            part(a.in_shard_duplicates),
+            "= {} for admitted objects + {} for duplicates within shards{held}",
+            share(a.admitted_hits),
+            share(a.in_shard_duplicates),
         ),
     );
-    t.row("", ratio(a.choice.predicted_hit_rate), predicted(&a.choice));
+    page.row("", ratio(a.choice.predicted_hit_rate), predicted(&a.choice));
 }
 
 fn predicted(choice: &CacheAdmission) -> String {
     let CacheAdmission { policy, budget, admitted_objects, .. } = choice;
-    format!("predicted: {} by {policy} in {}", objects(*admitted_objects), show(*budget))
+    format!("predicted with {} by {policy} in {}", objects(*admitted_objects), bytes(*budget))
 }
 
 fn source(r: &Report) -> String {
     format!(
-        "in {}, {}{}{}",
+        "in {} for {}{}{}",
         things(r.source.requests, "request", "requests"),
-        things(r.source.reads, "object", "objects"),
+        objects(r.source.reads),
         and(r.source.rereads, "read again"),
         and(r.source.retries, "retried"),
     )
 }
 
+fn cache(r: &Report) -> String {
+    format!(
+        "read, {} written, mode {}; {}, {}, {} stored{}",
+        bytes(r.cache.bytes_written),
+        r.cache.mode,
+        things(r.cache.hits, "hit", "hits"),
+        things(r.cache.misses, "miss", "misses"),
+        count(r.cache.puts),
+        and(r.cache.put_failures, "not stored"),
+    )
+}
+
 fn sized(p: &PlanReport) -> String {
     match p.fetch_sized {
-        sized if sized == p.fetch => objects(p.fetch),
-        0 => format!("known; none of {} says its size", objects(p.fetch)),
-        sized => format!("known of {} of {}", count(sized), objects(p.fetch)),
+        sized if sized == p.fetch => format!("in {}", objects(p.fetch)),
+        0 => format!("known; no locator gives the size of its object ({})", objects(p.fetch)),
+        sized => format!("in {} of {}; the others have no known size", count(sized), objects(p.fetch)),
     }
 }
 
-fn shards(t: &mut Table, shards: &[ShardReport], output: Option<&Path>, detail: Detail) {
-    let bytes = shards.iter().map(|shard| shard.bytes).sum();
+fn shards(page: &mut Page, shards: &[ShardReport], output: Option<&Path>, detail: Detail) {
+    let written = shards.iter().map(|shard| shard.bytes).sum();
     let reused = shards.iter().filter(|shard| shard.reused).count() as u64;
     let folder = output.map(|folder| format!(" in {}", printable(&folder.display().to_string())));
-    t.row(
+    page.row(
         "shards",
         count(shards.len() as u64),
-        format!("{}{}{}", show(bytes), folder.unwrap_or_default(), and(reused, "reused")),
+        format!("{}{}{}", bytes(written), folder.unwrap_or_default(), and(reused, "reused")),
     );
     for shard in shards.iter().filter(|_| detail == Detail::Full) {
-        t.more(format!(
+        page.more(format!(
             "{}  {}, {}, {}{}",
             printable(&shard.path),
             things(shard.rows, "row", "rows"),
             things(shard.references, "reference", "references"),
-            show(shard.bytes),
+            bytes(shard.bytes),
             if shard.reused { ", reused" } else { "" },
         ));
     }
@@ -261,19 +247,20 @@ mod tests {
 
     #[test]
     fn a_report_shows_its_identities() {
-        let text = done(&report(), Some(Path::new("out")), Detail::Usual);
+        let text = done(&report(), Some(Path::new("out")), Detail::Usual, 78);
         assert_eq!(
             text,
             "\
-rows          21,604  in = 21,604 out + 0 dropped
-references     6,785     = 6,785 materialized + 0 failed
-                         = 1,963 objects + 4,822 duplicates
-objects        1,963     = 0 cache hits + 1,963 source reads + 0 failed
+rows          21,604  = 21,604 written + 0 dropped
+references     6,785  = 6,785 materialized + 0 failed
+                      = 1,963 objects + 4,822 duplicates
+objects        1,963  = 0 cache hits + 1,963 source reads + 0 failed
 hit rate    0.710685  oracle 0.710685
 
-payloads    168.1 MB  48.7 MB of them distinct
-source       48.7 MB  in 212 requests, 1,963 objects
-cache       168.1 MB  read, 48.7 MB written, mode always; 0 hits, 1,963 misses, 1,963 stored
+bytes       168.1 MB  in references, 48.7 MB in objects
+source       48.7 MB  in 212 requests for 1,963 objects
+cache       168.1 MB  read, 48.7 MB written, mode always; 0 hits, 1,963
+                      misses, 1,963 stored
 shards             2  170.0 MB in out, 1 reused
 
 time          3.61 s  scan   0.10 s  216,040 rows/s
@@ -293,9 +280,9 @@ time          3.61 s  scan   0.10 s  216,040 rows/s
             advice: vec!["the cache is slower than the source".into()],
             ..report()
         };
-        let text = done(&report, None, Detail::Full);
+        let text = done(&report, None, Detail::Full, 78);
         for line in [
-            "image rows     6,788     = 6,785 references + 3 without locator",
+            "image rows     6,788  = 6,785 references + 3 without a locator",
             "errors            14  12 not_found\n                      2 io",
             "unreadable         1  x.parquet: not\\u{7} Parquet",
             "                      b.tar  10,802 rows, 3,392 references, 85.0 MB, reused",
@@ -321,16 +308,17 @@ time          3.61 s  scan   0.10 s  216,040 rows/s
             hit_rate: 0.375,
         };
         let text = |admission| {
-            done(&Report { references: 8, admission: Some(admission), ..report() }, None, Detail::Usual)
+            done(&Report { references: 8, admission: Some(admission), ..report() }, None, Detail::Usual, 78)
         };
         let plain = text(admission.clone());
         let expected = "\
-admission   0.375000  = 0.250000 on admitted objects + 0.125000 on duplicates inside shards
-            0.250000  predicted: 95 objects by density in 486.8 kB
+admission   0.375000  = 0.250000 for admitted objects + 0.125000 for
+                      duplicates within shards
+            0.250000  predicted with 95 objects by density in 486.8 kB
 ";
         assert!(plain.contains(expected), "{plain}");
         let other = text(AdmissionReport { held_hits: 4, ..admission });
-        assert!(other.contains("inside shards + 0.500000 on others in the cache\n"), "{other}");
+        assert!(other.contains("within shards + 0.500000 for others in the\n"), "{other}");
     }
 
     #[test]
@@ -353,16 +341,16 @@ admission   0.375000  = 0.250000 on admitted objects + 0.125000 on duplicates in
             ..PlanReport::default()
         };
         assert_eq!(
-            planned(&plan),
+            planned(&plan, 78),
             "\
 rows              30  in 2 manifests; nothing is fetched or written
 references        20  = 10 objects + 10 duplicates
 objects           10  = 4 in the cache + 6 to fetch
 oracle      0.500000  hit rate with one source read per object
 
-to fetch      5.0 kB  known of 5 of 6 objects
+to fetch      5.0 kB  in 5 of 6 objects; the others have no known size
 requests           3  at most, to 1 source file
-cache         4.0 kB  held, 4 objects
+cache         4.0 kB  in 4 objects, already there
 shards             2  to write
 
 time          0.00 s  scan   0.00 s

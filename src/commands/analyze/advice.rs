@@ -1,7 +1,7 @@
 //! What the numbers mean for somebody who thinks of buying a cache, in plain sentences.
 
 use super::report::Report;
-use crate::commands::wording::count;
+use crate::commands::format::count;
 
 /// Further texts of locators, as a share of the objects, from which on it is worth a word.
 const MANY_SPELLINGS: f64 = 0.01;

@@ -2,7 +2,7 @@
 
 use super::options::Origin;
 use super::report::Report;
-use crate::commands::wording::count;
+use crate::commands::format::count;
 
 /// From here on the error of a sample is worth a sentence.
 const NOTABLE_ERROR: f64 = 0.02;

@@ -1,35 +1,38 @@
-//! The tables of the report that are plain lists: histogram, budgets, sources.
+//! The tables of the report: histogram, budgets, sources, and workers that share a cache.
 
-use onepull::commands::analyze::{Budget, Report};
+use onepull::commands::analyze::{Budget, Concurrency, Replayed, Report};
+use onepull::commands::format::{bytes, count, decimal, hit_rate, percent, printable, things};
 
-use super::about;
-use crate::cli::bytes::show;
-use crate::cli::human::{count, percent, printable};
-use crate::cli::render::classes::{Class, classes};
-use crate::cli::render::grid::{First, Grid, titled};
-use crate::cli::render::{decimal, hit_rate, part};
-use crate::cli::shared::Detail;
+use crate::cli::args::Detail;
+use crate::cli::render::table::{First, Grid, lines};
+use crate::cli::render::{MultiplicityClass, classes, part};
+
+/// Marks what rests on a sample.
+pub fn about(r: &Report, number: impl Into<String>) -> String {
+    let number = number.into();
+    if r.sample.is_some() { format!("~{number}") } else { number }
+}
 
 /// Objects by multiplicity in power-of-two classes, neighbours without objects as one. Bars are
 /// logarithmic: one object in a million is still seen.
 pub fn histogram(r: &Report, width: usize) -> Option<String> {
     let classes = classes(&r.histogram);
-    let sum = |of: fn(&Class) -> u64| classes.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&MultiplicityClass) -> u64| classes.iter().map(of).sum::<u64>();
     let (references, hits) = (sum(|class| class.references), sum(|class| class.hits));
     let most = classes.iter().map(|class| class.objects).max()?;
-    let objects = about(r, "objects".into());
-    let mut grid = Grid::new(First::Names, ["multiplicity", &objects, "references", "hits"])
-        .with_bars(&format!("{objects}, log scale"));
-    for class in &without_gaps(&classes) {
-        let cells = vec![
+    let objects = about(r, "objects");
+    let mut grid = Grid::new(First::Names, ["multiplicity", &objects, "references", "hits"]);
+    let shown = without_gaps(&classes);
+    for class in &shown {
+        grid.row(vec![
             class.label(),
             count(class.objects),
             percent(part(class.references, references)),
             percent(part(class.hits, hits)),
-        ];
-        grid.bar_row(cells, log_length(class.objects, most));
+        ]);
     }
-    Some(grid.text(width))
+    let bars = shown.iter().map(|class| log_length(class.objects, most)).collect();
+    Some(grid.with_bars(&format!("{objects}, log scale"), bars).text(width))
 }
 
 /// The static oracle for caches of limited size; round sizes only, unless the detail is full.
@@ -39,12 +42,18 @@ pub fn budgets(r: &Report, detail: Detail, width: usize) -> Option<String> {
     if budgets.is_empty() {
         return None;
     }
-    let mark = |words: &str| about(r, words.into());
-    let header = ["cache size", "of all bytes", &mark("hit rate"), &mark("byte hit rate"), &mark("objects")];
+    let mark = |words| about(r, words);
+    let header = [
+        "cache size".into(),
+        "of all bytes".into(),
+        mark("hit rate"),
+        mark("byte hit rate"),
+        mark("objects"),
+    ];
     let mut grid = Grid::new(First::Numbers, header);
     for budget in chosen(&budgets, detail) {
         grid.row(vec![
-            show(budget.budget_bytes),
+            bytes(budget.budget_bytes),
             percent(budget.byte_share),
             hit_rate(budget.hit_rate),
             hit_rate(budget.byte_hit_rate),
@@ -52,7 +61,7 @@ pub fn budgets(r: &Report, detail: Detail, width: usize) -> Option<String> {
         ]);
     }
     let title = "What the best fixed choice of objects reaches, by value density (k-1)/size:";
-    Some(titled(title, &grid, width))
+    Some(lines(title, width) + &grid.text(width))
 }
 
 /// The largest sources.
@@ -60,31 +69,105 @@ pub fn sources(r: &Report, width: usize) -> Option<String> {
     if r.sources.is_empty() {
         return None;
     }
-    let mark = |words: &str| about(r, words.into());
+    let mark = |words| about(r, words);
     let sized = r.unique_bytes > 0;
-    let mut header =
-        vec!["source".to_owned(), mark("references"), "share".into(), mark("objects"), mark("mean k")];
-    header.extend(sized.then(|| mark("bytes")));
-    let mut grid = Grid::new(First::Names, header.iter().map(String::as_str));
-    let mut row = |name: String, references: u64, objects: u64, bytes: u64| {
-        let mean = decimal(part(references, objects), 2);
-        let mut cells =
-            vec![name, count(references), percent(part(references, r.references)), count(objects), mean];
-        // Sizes that no locator says are not 0.
-        let unknown = bytes == 0 && r.sized_share < 1.0;
-        cells.extend(sized.then(|| if unknown { "unknown".into() } else { show(bytes) }));
-        grid.row(cells);
-    };
-    for source in &r.sources {
-        row(printable(&source.prefix).into_owned(), source.references, source.objects, source.bytes);
+    let header = ["source".into(), mark("references"), "share".into(), mark("objects"), mark("mean k")];
+    let mut grid = Grid::new(First::Names, header.into_iter().chain(sized.then(|| mark("bytes"))));
+    for of in &r.sources {
+        // Sizes that no locator gives are not 0.
+        let unknown = of.bytes == 0 && r.sized_share < 1.0;
+        let size = sized.then(|| if unknown { "unknown".into() } else { bytes(of.bytes) });
+        let cells = [
+            printable(&of.prefix).into_owned(),
+            count(of.references),
+            percent(part(of.references, r.references)),
+            count(of.objects),
+            decimal(part(of.references, of.objects), 2),
+        ];
+        grid.row(cells.into_iter().chain(size).collect());
     }
     Some(grid.text(width))
 }
 
+/// What workers lose that share a cache but not their plans: one line for each number of workers,
+/// as long as fewer of them than tasks; one for all others, and one for ways to share a cache that
+/// lose nothing.
+pub fn concurrency(r: &Report, width: usize) -> Option<String> {
+    let first = r.concurrency.first().filter(|_| r.duplicates > 0)?;
+    let replayed = r.concurrency.iter().any(|line| line.replayed.is_some());
+    let mark = |words: &str| about(r, words);
+    let (expected, reads) = (mark("expected"), mark("source"));
+    let mut header = vec![
+        "workers".to_owned(),
+        format!("{expected}\nhit rate"),
+        format!("{reads}\nreads"),
+        "times\nideal".into(),
+    ];
+    if replayed {
+        let replayed = mark("replayed");
+        header.extend([format!("{replayed}\nhit rate"), format!("{reads}\nreads")]);
+        header.push("once a task\nhit rate".into());
+    }
+    let columns = header.len();
+    let mut grid = Grid::new(First::Numbers, header);
+    let cells = |workers: String, line: &Concurrency| {
+        let times = decimal(part(line.source_reads, r.objects), 2);
+        let mut cells = vec![workers, hit_rate(line.hit_rate), count(line.source_reads), times];
+        if let Some(Replayed { hit_rate: rate, source_reads, deduplicated_hit_rate, .. }) = line.replayed {
+            cells.extend([hit_rate(rate), count(source_reads), hit_rate(deduplicated_hit_rate)]);
+        }
+        cells.resize(columns, String::new());
+        cells
+    };
+    let (apart, together): (Vec<&Concurrency>, Vec<&Concurrency>) =
+        r.concurrency.iter().partition(|line| line.workers < line.tasks);
+    for line in apart {
+        grid.row(cells(count(line.workers), line));
+    }
+    if let Some(line) = together.first() {
+        grid.row(cells(fewest(&together), line));
+    }
+    let mut ideal = vec!["any".into(), hit_rate(r.oracle_hit_rate), count(r.objects), "1.00".into()];
+    ideal.resize(columns, String::new());
+    grid.row(ideal);
+    let tasks = things(first.tasks, "task", "tasks");
+    let title = format!("Workers sharing a cache, {tasks}, each looks up first and stores last:");
+    let feet = feet(r, &together, replayed).into_iter().map(|foot| lines(&foot, width));
+    Some(lines(&title, width) + &grid.text(width) + &feet.collect::<String>())
+}
+
+/// `16+`: the fewest of lines that differ in nothing else.
+fn fewest(lines: &[&Concurrency]) -> String {
+    let fewest = count(lines.iter().map(|line| line.workers).min().unwrap_or(0));
+    if lines.len() > 1 { fewest + "+" } else { fewest }
+}
+
+/// What the names of lines and columns mean. `together`: the lines with as many workers as tasks.
+fn feet(r: &Report, together: &[&Concurrency], replayed: bool) -> Vec<String> {
+    let mut feet = Vec::new();
+    if let Some(line) = together.first() {
+        let what = match line.tasks {
+            1 => "one task, which looks up before anything is stored",
+            _ => "all tasks run at once, and none finds what another one reads",
+        };
+        feet.push(format!("{}: {what}", fewest(together)));
+    }
+    feet.push("any: with key affinity, single flight, or counting before fetching".into());
+    if replayed {
+        feet.push("once a task: if each task reads an object only once".into());
+    }
+    if r.in_task_duplicates > 0 {
+        let how = if replayed { "counted" } else { "expected" };
+        let duplicates = about(r, things(r.in_task_duplicates, "duplicate", "duplicates"));
+        feet.push(format!("in-task: {duplicates} ({how}) within one task; some tools skip them"));
+    }
+    feet
+}
+
 /// Each run of classes without objects as one class.
-fn without_gaps(classes: &[Class]) -> Vec<Class> {
+fn without_gaps(classes: &[MultiplicityClass]) -> Vec<MultiplicityClass> {
     let runs = classes.chunk_by(|a, b| a.objects == 0 && b.objects == 0);
-    runs.map(|run| Class { high: run[run.len() - 1].high, ..run[0] }).collect()
+    runs.map(|run| MultiplicityClass { high: run[run.len() - 1].high, ..run[0] }).collect()
 }
 
 /// At most so many budgets are printed unless all are asked for.
@@ -152,7 +235,7 @@ mod tests {
     fn classes_without_objects_are_one_line() {
         let of = |k, objects| onepull::commands::analyze::Multiplicity { k, objects, bytes: 0 };
         let labels = |histogram: &[_]| -> Vec<String> {
-            without_gaps(&classes(histogram)).iter().map(Class::label).collect()
+            without_gaps(&classes(histogram)).iter().map(MultiplicityClass::label).collect()
         };
         assert_eq!(labels(&[of(1, 3), of(20, 1)]), ["1", "2-15", "16-31"]);
         assert_eq!(labels(&[of(9, 1), of(40, 2)]), ["1-7", "8-15", "16-31", "32-63"]);

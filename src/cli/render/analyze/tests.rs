@@ -7,8 +7,11 @@ use onepull::commands::analyze::{
 };
 use unicode_width::UnicodeWidthStr as _;
 
-use super::report as text;
-use crate::cli::shared::Detail;
+use crate::cli::args::Detail;
+
+fn text(r: &Report, detail: Detail, columns: usize) -> String {
+    super::report(r, detail, columns - 2)
+}
 
 fn report() -> Report {
     let of = |k, objects, bytes| Multiplicity { k, objects, bytes };
@@ -99,9 +102,8 @@ fn a_report_fits_80_columns() {
 rows           15,000  in 8 manifests
                 9,000  text
                 6,000  image
-                    0  metadata
 references      6,000  = 3,003 objects + 2,997 duplicates
-spellings       3,010  distinct locator texts
+spellings       3,010  distinct locators as written
 multiplicity    1.998  references per object; median 1, largest 997
                66.6 %  of the objects are referenced once
 bytes         48.7 MB  in objects, 168.1 MB in references
@@ -111,10 +113,10 @@ top objects     0.1 %  4 objects give 33.4 % of the hits
                 1.0 %  31 objects give 35.2 % of the hits
 
 multiplicity  objects  references    hits  objects, log scale
-1               2,000      33.3 %     0 %  ███████████████████████████████████
-2-3             1,002      50.1 %  66.8 %  ████████████████████████████████
+1               2,000      33.3 %     0 %  ###################################
+2-3             1,002      50.1 %  66.8 %  ################################
 4-511               0         0 %     0 %
-512-1,023           1      16.6 %  33.2 %  ███
+512-1,023           1      16.6 %  33.2 %  ###
 
 What the best fixed choice of objects reaches, by value density (k-1)/size:
 cache size  of all bytes  hit rate  byte hit rate  objects
@@ -126,8 +128,8 @@ workers  hit rate   reads  ideal
       1   49.95 %   3,003   1.00
       4   30.00 %   4,200   1.40
     any   49.95 %   3,003   1.00
-any: with key affinity, single flight, or grouping before fetching
-in-task: 12 duplicates (expected) in one task; some tools skip them
+any: with key affinity, single flight, or counting before fetching
+in-task: 12 duplicates (expected) within one task; some tools skip them
 
 source        references   share  objects  mean k    bytes
 /data/images       4,500  75.0 %    2,000    2.25  30.0 MB
@@ -153,7 +155,7 @@ fn a_wide_terminal_gets_longer_bars_and_no_line_passes_it() {
     for (columns, longest) in [(80, 35), (160, 80)] {
         let text = text(&report, Detail::Usual, columns);
         assert!(text.lines().all(|line| line.width() <= columns - 2), "{text}");
-        let bars = text.lines().map(|line| line.matches('█').count());
+        let bars = text.lines().map(|line| line.matches('#').count());
         assert_eq!(bars.max(), Some(longest), "{text}");
     }
     assert_holds(
@@ -181,7 +183,7 @@ workers  hit rate   reads  ideal  hit rate   reads     hit rate
       1   49.95 %   3,003   1.00
       4   30.00 %   4,200   1.40   20.00 %   4,800      25.00 %
 ",
-            "\nonce a task: when every task reads an object once",
+            "\nonce a task: if each task reads an object only once",
         ],
     );
 }
@@ -193,7 +195,7 @@ fn estimates_are_marked_and_exact_numbers_are_not() {
         &text,
         &[
             "references       6,000  = ~3,003 objects + ~2,997 duplicates",
-            "sample           1/180  of the keys: 17 objects, 33 references\n",
+            "sample           1/180  of the objects are counted: 17 objects, 33 references\n",
             "  objects  2,900 to 3,100\n",
             "  ceiling  49.00 % to 51.00 %\n",
             "  once     64.0 % to 69.0 %\n",
@@ -216,7 +218,7 @@ fn a_corpus_without_references_is_said_in_a_few_lines() {
         "\
 rows             2  in 1 manifest
                  2  text
-references       0  no row needs a payload: nothing to fetch or to cache
+references       0  no row needs an image, so there is nothing to fetch
 
 time        0.00 s  scan   0.00 s
                     group  0.00 s
@@ -239,7 +241,10 @@ fn where_nothing_recurs_no_table_of_zeros_is_printed() {
         ..report()
     };
     let text = text(&report, Detail::Usual, 80);
-    assert_holds(&text, &["= 6,000 objects + 0 duplicates", "bytes         unknown  no locator says a size"]);
+    assert_holds(
+        &text,
+        &["= 6,000 objects + 0 duplicates", "bytes         unknown  no locator gives a size"],
+    );
     for part in ["top objects", "cache size", "workers"] {
         assert!(!text.contains(part), "{part}\nis in\n{text}");
     }
@@ -279,9 +284,9 @@ fn what_was_found_beside_is_listed() {
         &text(&report, Detail::Usual, 160),
         &[
             "image rows      6,002  = 6,000 references + 2 with a bad locator",
-            "; sizes known of 50.0 % of the objects, 75.0 % of the references",
+            "; sizes are known for 50.0 % of the objects, 75.0 % of the references",
             "content           997  objects compared, 144.0 MB: 17 have the bytes of another one, 3 could not be read",
-            "                         a.jpg\n                         = b\\u{7}.jpg\n",
+            "                       a.jpg\n                       = b\\u{7}.jpg\n",
             "timing             64  objects, 9.0 MB: source 183 us, put 10.50 ms, hit 2.00 ms each; \
          a cache costs more than it saves",
             "errors             14  12 bad_row\n                       2 bad_locator\n",
@@ -303,7 +308,7 @@ fn numbers_of_workers_that_run_all_tasks_at_once_share_a_line() {
         &text(&report, Detail::Usual, 80),
         &[
             "      4   30.00 %   4,200   1.40\n     8+    0.00 %   6,000   2.00\n    any ",
-            "\n8+: all tasks at once, none finds what another one reads\n",
+            "\n8+: all tasks run at once, and none finds what another one reads\n",
         ],
     );
     report.concurrency = vec![Concurrency { tasks: 1, ..report.concurrency[0] }];
