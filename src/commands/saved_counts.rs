@@ -62,15 +62,7 @@ pub fn write(table: &MultiplicityTable, file: &Path) -> anyhow::Result<()> {
     publish(&rows, file).with_context(|| format!("writing {}", file.display()))
 }
 
-/// Whether these are the bytes of saved counts, of any version. Any other Parquet file may be a
-/// corpus.
-pub fn is_saved(bytes: &[u8]) -> bool {
-    let key = TOTALS[0].as_bytes();
-    bytes.starts_with(EARLIER)
-        || bytes.starts_with(b"PAR1") && bytes.windows(key.len()).any(|window| window == key)
-}
-
-fn publish(rows: &[TableRow], file: &Path) -> anyhow::Result<()> {
+fn publish(rows: &[SavedRow], file: &Path) -> anyhow::Result<()> {
     let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     let mut draft = Draft::create(folder, ".onepull-counts-")?;
     let field = |name: &&str| Field::new(*name, DataType::UInt64, *name == "bytes");

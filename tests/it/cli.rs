@@ -44,9 +44,9 @@ fn short_help_is_short() {
 #[test]
 fn help_of_analyze_teaches_by_headings_and_examples() {
     let mut assert = analyze(&["--help"]).assert().code(0).stderr("");
-    let headings = ["Counting:", "Concurrency:", "Payloads:", "Plot:", "Errors:", "Machine and report:"];
+    let headings = ["Counting:", "Concurrency:", "Images:", "Plot:", "Errors:", "Machine and report:"];
     let parts =
-        ["Examples:", "Exit codes:", "[default: 1,4,16,64,256]", "--sample 1/180", "--probe has its cache"];
+        ["Examples:", "Exit codes:", "[default: 1,4,16,64,256]", "--save counts.parquet", "cache of --probe"];
     for part in headings.iter().chain(&parts) {
         assert = assert.stdout(contains(*part));
     }
@@ -72,6 +72,32 @@ fn help_names_every_command_and_no_other() {
         .filter_map(|line| line.split_whitespace().next())
         .collect();
     assert_eq!(commands, ["materialize", "analyze", "size", "help"], "{help}");
+}
+
+#[test]
+fn completions_and_man_pages_are_on_stdout_and_not_in_the_list_of_commands() {
+    for (arguments, part) in [
+        (&["completions", "bash"][..], "--max-errors"),
+        (&["completions", "zsh"], "#compdef onepull"),
+        (&["man"], ".TH onepull 1"),
+        (&["man", "size"], "assume"),
+    ] {
+        onepull().args(arguments).assert().code(0).stderr("").stdout(contains(part));
+    }
+    onepull().args(["man", "nope"]).assert().code(2).stdout("").stderr(contains("no command nope"));
+    onepull().arg("--help").assert().stdout(contains("onepull completions SHELL"));
+    onepull().arg("-h").assert().stdout(contains("completions").not());
+}
+
+#[test]
+fn help_fits_80_columns_and_ends_with_three_examples() {
+    for command in ["materialize", "analyze", "size"] {
+        let output = onepull().args([command, "--help"]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let examples = text.split("Examples:\n").nth(1).unwrap();
+        assert_eq!(examples.trim_end().split("\n\n").count(), 3, "{examples}");
+    }
 }
 
 #[test]
@@ -123,17 +149,17 @@ fn only_a_probe_needs_a_cache_folder() {
 }
 
 #[test]
-fn a_plot_replaces_a_plot_and_nothing_else() {
+fn a_plot_replaces_no_input_and_needs_its_folder() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("photo.svg"), "<svg></svg>").unwrap();
+    std::fs::write(folder.path().join("manifest.svg"), "{}").unwrap();
     for (plot, message) in [
-        ("photo.svg", "--plot photo.svg: it is there and is no plot"),
+        ("manifest.svg", "--plot manifest.svg: it is an input of this run; choose another name"),
         ("missing/plot.svg", "--plot missing/plot.svg: there is no folder missing"),
     ] {
-        let refused = analyze(&["in", "--plot", plot]).current_dir(&folder).assert().code(1).stdout("");
-        refused.stderr(contains(message));
+        let run = analyze(&["manifest.svg", "--plot", plot]).current_dir(&folder).assert();
+        run.code(1).stdout("").stderr(contains(message));
     }
-    assert_eq!(std::fs::read(folder.path().join("photo.svg")).unwrap(), b"<svg></svg>");
+    assert_eq!(std::fs::read(folder.path().join("manifest.svg")).unwrap(), b"{}");
 }
 
 #[test]
@@ -146,13 +172,14 @@ fn output_is_required_unless_the_run_is_dry() {
 }
 
 #[test]
-fn a_size_that_could_mean_two_things_is_refused_with_the_legal_forms() {
-    for size in ["10G", "1e9", "1_000", "64", "0", "-1MB", "16EiB"] {
+fn what_is_no_size_is_refused_with_the_legal_forms() {
+    for size in ["10Gb", "1e9", "1_000", "-1MB", "10X", "16EiB"] {
         materialize(&["in", "-o", "out", &format!("--memory={size}")])
             .assert()
             .code(2)
-            .stderr(contains(size).and(contains("64MiB").or(contains("largest"))));
+            .stderr(contains(size).and(contains("64GiB").or(contains("largest"))));
     }
+    materialize(&["in", "-o", "out", "--memory=64"]).assert().code(2).stderr(contains("at least 16.0 MB"));
 }
 
 #[test]
@@ -177,7 +204,7 @@ fn a_report_without_a_folder_fails_before_the_run() {
         .current_dir(&folder)
         .assert()
         .code(1)
-        .stderr("error: --report .: it is a folder\n");
+        .stderr("error: --report .: it is a folder; name a file\n");
 }
 
 #[test]

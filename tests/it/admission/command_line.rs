@@ -21,13 +21,13 @@ fn the_report_shows_the_sum_and_what_was_predicted() {
     let bed = Bed::new();
     let rate = |hits: u64| format!("{:.6}", hits as f64 / bed.references() as f64);
     let sum = format!(
-        "admission   {}  = {} on admitted objects + {} on duplicates inside shards\n",
+        "admission   {}  = {} for admitted objects + {} for\n",
         rate(bed.predicted_hits() + bed.in_shard_duplicates()),
         rate(bed.predicted_hits()),
         rate(bed.in_shard_duplicates()),
     );
     let predicted = format!(
-        "{}  predicted: {} objects by density in 30.0 kB",
+        "{}  predicted with {} objects by density in 30.0 kB",
         rate(bed.predicted_hits()),
         bed.taken().count()
     );

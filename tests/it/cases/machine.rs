@@ -105,7 +105,7 @@ fn a_report_that_cannot_be_printed_fails_after_the_shards_are_there() {
     let output = process(&bench, &["--json"]).stdout(full).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("error: printing the report: "), "{stderr}");
+    assert!(stderr.contains("error: writing to stdout: "), "{stderr}");
     assert_eq!(files::shards(&bench.path("out")).len(), 3);
 }
 

@@ -154,7 +154,7 @@ fn the_text_says_costs_savings_and_where_they_end() {
     assert!(text.contains("a cache of any size costs more than it saves"), "{text}");
     assert!(!text.contains("NaN"), "{text}");
     let mut wrong = command(&corpus, &["in", "--latency", "50ms"]);
-    let told = predicates::str::contains("--latency belongs to --objective seconds");
+    let told = predicates::str::contains("--latency needs --objective seconds");
     wrong.assert().code(2).stdout("").stderr(told);
     let objective = report(&TABLE, DOLLARS, &[]).objective;
     assert_eq!((objective, report(&TABLE, SECONDS, &[]).objective), ("dollars", "seconds"));

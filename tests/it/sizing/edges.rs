@@ -105,7 +105,7 @@ fn where_all_is_referenced_once_no_cache_helps() {
     assert_eq!(of_budgets(&corpus, &[1_000]).budgets[0].policies.density.hit_rate, 0.0);
     for flags in [&[][..], &["--budget", "1kB", "--target", "40%"], &["--objective", "dollars"]] {
         let text = text(&corpus, flags);
-        assert!(text.contains("no object recurs: no cache gives a hit"), "{text}");
+        assert!(text.contains("no object repeats: no cache gives a hit"), "{text}");
         assert!(text.contains("no cache of any size can help"), "{text}");
     }
 }
@@ -121,7 +121,7 @@ fn where_nothing_is_referenced_there_is_nothing_to_cache() {
         assert_eq!((report.byte_ceiling, report.budgets.len()), (None, 2));
         for flags in [&[][..], &["--budget", "1kB", "--target", "40%"], &["--objective", "seconds"]] {
             let text = text(corpus, flags);
-            assert!(text.contains("no row needs a payload: nothing to cache"), "{text}");
+            assert!(text.contains("no row needs an image, so there is nothing to cache"), "{text}");
         }
     }
 }
@@ -136,10 +136,10 @@ fn where_no_size_is_known_one_is_asked_for_and_an_assumed_one_counts() {
     assert_eq!((report.ceiling_bytes, report.budgets[0].policies.density.objects), (0, 0));
     assert!(report.advice.iter().any(|line| line.contains("--assume-size SIZE")), "{:?}", report.advice);
     let without = text(&corpus, &["--target", "40%"]);
-    assert!(without.contains("no size is known; --probe-sizes N asks for some,"), "{without}");
+    assert!(without.contains("no size is known; try --probe-sizes N or --assume-size"), "{without}");
     super::save(&corpus, 1, 1 << 30);
     let saved = stdout(&mut command(&corpus, &["--from", "counts"]));
-    assert!(saved.contains("no size is known; --assume-size SIZE gives one"), "{saved}");
+    assert!(saved.contains("no size is known; try --assume-size SIZE"), "{saved}");
     assert!(!saved.contains("--probe-sizes"), "{saved}");
 
     let assumed = Options { budgets: vec![1_000], assumed_size: Some(600), ..options(&corpus) };

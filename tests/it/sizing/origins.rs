@@ -86,7 +86,7 @@ fn rows_that_name_no_payload_are_told() {
     corpus.jsonl("none.jsonl", &[Row::image("s", 0, "{\"caption\":\"none\"}"), Row::image("s", 1, "{}")]);
     let report = size(&options(&corpus));
     assert_eq!((report.references, report.no_locator), (7, 2));
-    command(&corpus, &["in"]).assert().code(0).stdout(contains("2  image rows name no payload\n"));
+    command(&corpus, &["in"]).assert().code(0).stdout(contains("2  image rows have no locator\n"));
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn sources_that_fail_are_told_and_counted_and_the_others_give_the_mean() {
     assert_eq!((&report["unique_bytes"], &report["assumed_share"]), (&1_005.into(), &1.0.into()));
     let text = run(&["--allow", "open"]).assert().code(0).get_output().stdout.clone();
     let words = String::from_utf8(text).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = "asked 5 of 5 objects without a size: the mean is 201 B ± 78 B, \
+    let line = "asked 5 of 5 objects of unknown size: the mean is 201 B +/- 78 B, \
                 assumed for 100 % of all objects; 3 did not answer";
     assert!(words.contains(line), "{words}");
 }
@@ -205,5 +205,5 @@ fn a_saved_table_has_nothing_to_ask_and_says_so() {
     let bed = Bed::new();
     super::save(&bed.corpus, 1, 1 << 30);
     let run = command(&bed.corpus, &["--from", "counts", "--probe-sizes", "5"]).assert().code(2).stdout("");
-    run.stderr(contains("--probe-sizes needs the manifests").and(contains("hold no locators")));
+    run.stderr(contains("--probe-sizes needs manifests").and(contains("hold no locators")));
 }
