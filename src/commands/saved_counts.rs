@@ -62,7 +62,7 @@ pub fn write(table: &MultiplicityTable, file: &Path) -> anyhow::Result<()> {
     publish(&rows, file).with_context(|| format!("writing {}", file.display()))
 }
 
-fn publish(rows: &[SavedRow], file: &Path) -> anyhow::Result<()> {
+fn publish(rows: &[TableRow], file: &Path) -> anyhow::Result<()> {
     let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     let mut draft = Draft::create(folder, ".onepull-counts-")?;
     let field = |name: &&str| Field::new(*name, DataType::UInt64, *name == "bytes");
