@@ -1,10 +1,10 @@
-//! The console blocks of the README are true: each is run, its output compared.
+//! The console blocks of README.md and docs/*.md are true: each is run, its output compared.
 //!
 //! In a fenced block marked `console`, a line starting with `$ ` is a shell command, and a line
 //! ending in `\` goes on in the next. What follows is what it prints, stdout and stderr together.
 //! `[..]` stands for any text within a line, a line of `...` for any number of lines. The commands
-//! of one README run one after the other in one scratch folder that holds a copy of `fixtures`,
-//! with the built binary on the PATH. A command must succeed.
+//! of one document run one after the other in a scratch folder that holds a copy of `fixtures`, with
+//! the built binary on the PATH. A command must succeed.
 
 use std::fs;
 use std::path::Path;
@@ -13,24 +13,41 @@ use std::process::{Command, Stdio};
 use crate::support::files;
 
 #[test]
-fn the_readme_is_true() {
+fn the_readme_and_the_docs_are_true() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = fs::read_to_string(repository.join("README.md")).unwrap();
-    let steps = steps(&readme);
-    assert!(!steps.is_empty(), "README.md shows no command");
-
-    let scratch = tempfile::tempdir().unwrap();
-    files::copy(&repository.join("fixtures"), &scratch.path().join("fixtures"));
-    for step in steps {
-        let (printed, succeeded) = run(&step.command, scratch.path());
-        assert!(
-            succeeded && matches(&lines(&step.expected), &lines(&printed)),
-            "README.md, line {}: $ {}\n--- it says\n{}\n--- it is\n{printed}",
-            step.line,
-            step.command,
-            step.expected,
-        );
+    let mut documents = vec![repository.join("README.md")];
+    for entry in fs::read_dir(repository.join("docs")).unwrap() {
+        documents.push(entry.unwrap().path());
     }
+    documents.sort();
+    let mut false_blocks = Vec::new();
+    for document in documents.iter().filter(|path| path.extension().is_some_and(|ending| ending == "md")) {
+        let steps = steps(&fs::read_to_string(document).unwrap());
+        let is_readme = document.ends_with("README.md");
+        assert!(!steps.is_empty() || !is_readme, "README.md shows no command");
+        false_blocks.extend(first_false(document.strip_prefix(repository).unwrap(), steps));
+    }
+    assert!(false_blocks.is_empty(), "{}", false_blocks.join("\n\n"));
+}
+
+/// The first of the steps that fails or prints something else, and what it prints. The steps after
+/// it build on it, so they are not run.
+fn first_false(document: &Path, steps: Vec<Step>) -> Option<String> {
+    let scratch = tempfile::tempdir().unwrap();
+    files::copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"), &scratch.path().join("fixtures"));
+    steps.into_iter().find_map(|step| {
+        let (printed, succeeded) = run(&step.command, scratch.path());
+        let is_true = succeeded && matches(&lines(&step.expected), &lines(&printed));
+        (!is_true).then(|| {
+            format!(
+                "{}, line {}: $ {}\n--- it says\n{}\n--- it is\n{printed}",
+                document.display(),
+                step.line,
+                step.command,
+                step.expected,
+            )
+        })
+    })
 }
 
 #[derive(Debug, PartialEq)]
