@@ -1,73 +1,78 @@
-//! onepull turns a training corpus that holds *references* to images into one that holds the
-//! images, and reads every distinct payload from its source exactly once.
+//! onepull fills in the image references of a training corpus, and reads each distinct image from its
+//! source exactly once.
 //!
-//! Many documents name the same image. Fetching row by row reads an image once for each of them,
-//! and a cache shared by many workers helps little, since a worker cannot see what a peer has not
-//! written yet. So references are grouped first and fetched afterwards:
+//! Many rows name the same image. A tool that fetches row by row reads it once for each of them. A cache
+//! shared by many workers helps little, because a worker cannot see what another is still reading. So
+//! onepull counts the references first and fetches afterwards:
 //!
 //! ```text
-//! manifests ──scan──► references ──group──► objects + counts ──plan──► fetches, in source order,
-//!                                                                      coalesced
-//!                                                                           │
-//!     shards ◄──write, in manifest order──  cache  ◄──verify, store──  fetch ┘
+//! manifests ──rows──► references ──count──► objects ──plan──► reads
+//!                                                               │ fetch, in source order, coalesced
+//!     shards ◄──write, in manifest order──  payloads  ◄─────────┘
+//!                                           memory, cache
 //! ```
 //!
-//! `analyze` stops after the counts: how often objects recur, what a cache could make of that, and
-//! what is lost when several workers share one. It reads payloads only where it is asked to compare
-//! or to time some. `size` goes on from the same counts, or from those that `analyze` saved: what a
-//! cache of each size reaches. `materialize` makes the same choice for a cache of limited size.
+//! `materialize` goes all the way. `analyze` stops at the counts, and shows how often objects repeat and
+//! what a cache or several workers make of that. `size` goes on from the counts, or from saved ones, to
+//! the hit rate of each cache size.
 //!
 //! # Words
 //!
-//! A *manifest* is a file of *rows*: text blocks and images of *samples*. A row's *locator* says
-//! where its payload is. A row that needs a payload is a *reference*; one distinct payload is an
-//! *object*, named by its *key*; the number of its references is its *multiplicity*. An object in
-//! the cache is an *entry*. Output files are *shards*. An *admission* is the set of objects that a
-//! cache of limited size is to keep; a *policy* is the order in which they are chosen.
-//!
-//! # Where things are
-//!
-//! | module | noun |
+//! | word | meaning |
 //! |---|---|
-//! | [`commands`] | what a user asks for: options in, report out, no printing |
-//! | [`analysis`] | what multiplicities and sizes mean for caches, costs, workers and samples; pure |
-//! | [`manifest`] | rows in: Parquet and JSONL files |
-//! | [`shard`] | rows out: Parquet and WebDataset files |
-//! | [`locator`] | what a `source_ref` says, and what may be read |
-//! | [`object`] | the identity of one distinct payload |
-//! | [`counting`] | references become objects with counts, in bounded memory |
-//! | [`plan`] | what to fetch, in which order, in how many requests; pure |
-//! | [`fetch`] | drives a plan over a store |
-//! | [`store`] | bytes at a location |
-//! | [`archive`] | members of tars, plain and compressed |
-//! | `payloads` | the one place where a want is met: memory, cache, single flight, source, steps |
-//! | [`cache`] | payloads kept on disk by key, verified |
-//! | [`steps`] | payload in, payload out: one page of a multi-page TIFF |
-//! | [`memory`] | one budget of bytes, shared by several owners |
-//! | `scratch` | a folder of drafts, and what dead processes left there |
-//! | [`publish`] | temporary file, then rename: the one place that does it |
-//! | [`monitor`] | what the library tells the outside while it works |
-//! | [`fault`] | why one reference has no bytes |
-//! | `threads` | several threads that take pieces of work in turns |
+//! | manifest, row, sample | a file of rows; one text block or image; the rows of one document |
+//! | locator | what a `source_ref` says: location, member, byte range, frame |
+//! | reference | a row that needs a payload: an image without bytes, with a locator |
+//! | object | one distinct payload to fetch; its *name* is location and target, its *id* (128 bits) is for counting, its *key* (256 bits) for the cache |
+//! | multiplicity | references per object |
+//! | hit rate | 1 - source reads / references |
+//! | admission, policy | the objects that a limited cache takes; the rule that chooses them |
+//! | entry | a payload in the cache |
+//! | step | payload in, payload out |
+//! | shard | an output file |
 //!
-//! The binary (`src/cli`) turns flags into options and reports into text. Data flows one way,
-//! manifest → references → objects → plan → cache → shard, and a module uses only those further
-//! down in the table; a test keeps it so. What the text of a locator means is known to `locator`
-//! alone: from there on an object is its name.
+//! # Code map
+//!
+//! | module | holds |
+//! |---|---|
+//! | `commands` | one room a command: options in, report out, no printing |
+//! | `manifest` | rows in, one file a format |
+//! | `shard` | rows out, one room a format |
+//! | `locator` | what a `source_ref` says, and the allow-list |
+//! | `object` | the name, id and key of an object |
+//! | `counting` | references to objects with counts, in bounded memory; the engine of every command |
+//! | `analysis` | histogram, admission, bounds, concurrency; pure |
+//! | `plan` | what to fetch, in which order, in how many requests; pure |
+//! | `payloads` | the one place where a want is met: memory, cache, single flight, source, steps |
+//! | `cache` | payloads on disk by key, checked whenever they are read |
+//! | `fetch` | drives a plan over a store |
+//! | `store` | bytes at a location; local files for now |
+//! | `archive` | members of tars, plain and compressed |
+//! | `steps` | payload to payload: one page of a TIFF |
+//! | `memory`, `threads`, `scratch`, `publish` | a byte budget; work shared by threads; drafts of files; the rename that names an output |
+//! | `monitor`, `fault` | what the library tells the outside; why a reference has no bytes |
+//!
+//! ```text
+//! cli ──► commands ──► manifest, shard, counting, payloads, analysis
+//!                      payloads ──► cache, fetch, steps
+//!                                   fetch ──► plan, store, archive
+//! ```
+//!
+//! `tests/it/tidy.rs` keeps the layers. The binary (`src/cli`) turns flags into options and reports into text. Only
+//! `locator` parses locators, and only `manifest` and `shard` know formats.
 //!
 //! # Laws
 //!
-//! * Rows in = rows written + rows dropped.
-//! * Image rows without bytes = references + rows without locator + rows with a bad one.
-//!   References = materialized + failed = objects + duplicates.
-//! * Objects = cache hits + source reads + failed objects (+ those only finished shards need).
-//! * Bytes handed out equal the bytes at the source, or the reference fails.
+//! * Rows in = rows out + rows dropped.
+//! * Image rows = references + no locator + bad locator + already present.
+//! * References = materialized + failed = objects + duplicates.
+//! * Objects = cache hits + source reads + failed objects + objects that only finished shards need.
+//! * The bytes handed out are those at the source, or what a step makes of them, or the reference fails.
 //! * Nothing half-written has a final name. Failures are never cached.
-//! * A cache problem is never a reference's problem: a failed read is a miss, a failed write is
-//!   skipped.
-//! * Names inside manifests and archives are never used as paths to write to.
-//! * The output depends on the manifests, the payloads and the options alone: not on the number
-//!   of threads, not on what was in the cache, not on how often a run was interrupted.
+//! * A cache problem never fails a reference: a failed read is a miss, a failed write is skipped.
+//! * Names in manifests and archives are never used as paths to write to.
+//! * The output depends on the manifests, the payloads and the options alone. Threads, the cache and
+//!   interruptions do not change it.
 
 pub mod analysis;
 pub mod archive;
