@@ -129,8 +129,8 @@ pub struct Flags {
 /// Runs the command; an error means that there is no report, or not all of what was asked for.
 pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     let (jobs, remark) = flags.shared.jobs(system::raise_open_files());
-    let options = flags.options(jobs)?;
     let named = output::named(&flags.shared, flags.plot.as_deref(), flags.save.as_deref());
+    let options = Options { outputs: outputs::places(&named), ..flags.options(jobs)? };
     let cache = flags.probe.then_some(&*options.cache_dir);
     outputs::check(&named, &options.manifests, Folders { cache, output: None })?;
 

@@ -193,9 +193,10 @@ const ON_ERROR: &[Choice<OnError>] = &[
 /// Runs the command; an error means that there is no report.
 pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     let (jobs, remark) = flags.shared.jobs(system::raise_open_files());
-    let options = flags.options(jobs)?;
+    let named = output::named(&flags.shared, None, None);
+    let options = Options { outputs: outputs::places(&named), ..flags.options(jobs)? };
     let folders = Folders { cache: Some(&options.cache_dir), output: options.output.as_deref() };
-    outputs::check(&output::named(&flags.shared, None, None), &options.manifests, folders)?;
+    outputs::check(&named, &options.manifests, folders)?;
 
     let outcome = Console::watch(&flags.shared, remark, |console| materialize::run(&options, console))?;
     output::deliver(&flags.shared, &outcome, || {
@@ -228,6 +229,7 @@ impl Flags {
             max_errors: self.tolerance.max_errors,
             root: self.root.clone(),
             allow: self.allow.clone(),
+            outputs: Vec::new(),
             stop_after: if self.dry_run { StopAfter::Plan } else { StopAfter::Shards },
             existing: if self.overwrite { Existing::Overwrite } else { Existing::Keep },
             compression: self.compression,

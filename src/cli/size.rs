@@ -111,8 +111,8 @@ pub struct Flags {
 /// Runs the command; an error means that there is no report, or not all of what was asked for.
 pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     let (jobs, remark) = flags.shared.jobs(system::raise_open_files());
-    let options = flags.options(jobs)?;
     let named = output::named(&flags.shared, flags.plot.as_deref(), None);
+    let options = Options { outputs: outputs::places(&named), ..flags.options(jobs)? };
     let inputs: Vec<PathBuf> = flags.manifests.iter().chain(&flags.from).cloned().collect();
     outputs::check(&named, &inputs, Folders::default())?;
 
@@ -147,6 +147,7 @@ impl Flags {
             probe_sizes: self.probe_sizes,
             allow: self.allow.clone(),
             root: self.root.clone(),
+            outputs: Vec::new(),
             jobs,
             memory: self.shared.memory(),
         })

@@ -45,7 +45,7 @@ const SHARDS: [&str; 2] = ["parquet", "tar"];
 /// Fails if an output could not be written, or must not be. `inputs`: manifests, folders of them,
 /// and other files that the run reads.
 ///
-/// Sources are not known yet; [`check_source`] is for them.
+/// Sources are not known before references are counted; [`places`] is for them.
 pub fn check(outputs: &[NamedOutput<'_>], inputs: &[PathBuf], folders: Folders<'_>) -> anyhow::Result<()> {
     for (nth, output) in outputs.iter().enumerate() {
         let refuse = |why: String| anyhow::anyhow!("{} {}: {why}", output.flag, output.file.display());
@@ -67,15 +67,16 @@ pub fn check(outputs: &[NamedOutput<'_>], inputs: &[PathBuf], folders: Folders<'
     check_inputs(outputs, inputs)
 }
 
-/// Fails if `source`, a file that a manifest names, is one of the outputs. For every source file of
-/// a run, once, when they are known and before anything is fetched.
-pub fn check_source(outputs: &[NamedOutput<'_>], source: &Path) -> anyhow::Result<()> {
-    match outputs.iter().find(|output| !is_device(source) && output.is(source)) {
-        Some(NamedOutput { flag, file, .. }) => {
-            bail!("{flag} {}: a manifest names it as a source; choose another name", file.display())
-        }
-        None => Ok(()),
-    }
+/// Where the outputs are that are there already, in every way that a manifest may name them. The
+/// options of a command take these, and its scan fails at a reference to one.
+pub fn places(outputs: &[NamedOutput<'_>]) -> Vec<PathBuf> {
+    let there = outputs.iter().filter(|output| output.file.is_file());
+    let mut places: Vec<PathBuf> = there
+        .flat_map(|output| [Some(location(output.file)), std::path::absolute(output.file).ok()])
+        .flatten()
+        .collect();
+    places.dedup();
+    places
 }
 
 /// Writes a file that appears complete or not at all.
@@ -237,13 +238,13 @@ mod tests {
     }
 
     #[test]
-    fn a_source_is_not_replaced() {
+    fn an_output_that_is_there_has_its_places_with_and_without_links() {
         let folder = tempfile::tempdir().unwrap();
-        let [source, link] = ["a.tar", "b.tar"].map(|name| folder.path().join(name));
-        fs::write(&source, "").unwrap();
-        symlink(&source, &link).unwrap();
-        let error = check_source(&[report(&link)], &source).unwrap_err().to_string();
-        assert!(error.contains("b.tar: a manifest names it as a source"), "{error}");
-        assert!(check_source(&[report(&folder.path().join("c"))], &source).is_ok());
+        let [file, link] = ["a.tar", "b.tar"].map(|name| folder.path().join(name));
+        assert_eq!(places(&[report(&file)]), [""; 0].map(PathBuf::from));
+        fs::write(&file, "").unwrap();
+        symlink(&file, &link).unwrap();
+        assert_eq!(places(&[report(&file)]), [file.canonicalize().unwrap()]);
+        assert_eq!(places(&[report(&link)]), [file.canonicalize().unwrap(), link]);
     }
 }

@@ -5,9 +5,11 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::tally::Tally;
@@ -52,6 +54,8 @@ pub struct ReferenceCounter {
     pub texts: Texts,
     pub objects: ObjectCounter,
     pub budget: Arc<MemoryBudget>,
+    /// Files that the run writes in the end: they are no sources.
+    outputs: Vec<PathBuf>,
     names: Names,
     resolve: Resolve,
     /// By manifest: the same for manifests whose relative paths start at the same folder.
@@ -101,7 +105,13 @@ impl ReferenceCounter {
         // few of many hundreds, take as much again for a moment.
         let budget = Arc::new(MemoryBudget::new((memory - decoding) / 8 * 7));
         let (texts, objects) = (Texts::new(budget.clone()), ObjectCounter::new(budget.clone()));
-        ReferenceCounter { texts, objects, budget, names, resolve, bases: number_bases(bases) }
+        let (bases, outputs) = (number_bases(bases), Vec::new());
+        ReferenceCounter { texts, objects, budget, outputs, names, resolve, bases }
+    }
+
+    /// Fails at a reference to one of `outputs`, files that the run writes in the end.
+    pub fn with_outputs(self, outputs: &[PathBuf]) -> ReferenceCounter {
+        ReferenceCounter { outputs: outputs.to_vec(), ..self }
     }
 
     pub fn worker(&self) -> ReferenceWorker<'_> {
@@ -120,7 +130,7 @@ impl ReferenceCounter {
     /// and not counted. `on_fault` is given the place of each row that has a fault, in their order;
     /// an error of it is returned.
     ///
-    /// Fails when a temporary file cannot be written.
+    /// Fails when a temporary file cannot be written, and when a locator names an output of the run.
     pub fn count(
         &self,
         worker: &mut ReferenceWorker,
@@ -135,7 +145,7 @@ impl ReferenceCounter {
         let mut tally = Tally::of(rows);
         let ReferenceWorker { inserter, batch, flushed, name, names, faults } = worker;
         self.collect(batch, of, rows, &mut tally);
-        let mut left_out = 0;
+        let (mut left_out, mut replaced) = (0, None);
         let read = |row: u32, hash: u128| {
             let row = row as usize;
             let locator = match rows.locator(row).parse() {
@@ -153,6 +163,8 @@ impl ReferenceCounter {
                 faults.push((row, fault));
                 return None;
             }
+            let is_source = |output: &&PathBuf| output.as_os_str().as_bytes() == name.location_bytes();
+            replaced = replaced.or(self.outputs.iter().find(is_source));
             let id = match self.names {
                 Names::Keep => named::id(name),
                 Names::Drop => name.id(),
@@ -169,6 +181,9 @@ impl ReferenceCounter {
             Some(TextRead { meaning, again })
         };
         tally.references = self.texts.count(batch, read, flushed);
+        if let Some(output) = replaced {
+            bail!("{}: a manifest names this file as a source; choose another output", output.display());
+        }
         tally.references += left_out;
         for (meaning, count) in flushed.drain(..) {
             inserter.add(&meaning, count).context(CANNOT_COUNT)?;

@@ -146,3 +146,22 @@ fn a_flood_of_problems_is_cut_off_unless_asked_for() {
     assert!(warnings(&[]) <= 21);
     assert!(warnings(&["-v"]) >= warnings(&[]));
 }
+
+#[test]
+fn a_source_that_a_manifest_names_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    manifest(folder.path(), 1, 0);
+    let before = fs::read(folder.path().join("there.jpg")).unwrap();
+    std::os::unix::fs::symlink("there.jpg", folder.path().join("link.jpg")).unwrap();
+    for report in ["there.jpg", "./there.jpg", "link.jpg"] {
+        for command in ["materialize", "analyze", "size"] {
+            let mut run = Command::new(assert_cmd::cargo::cargo_bin!("onepull"));
+            run.current_dir(&folder).args([command, "in.jsonl", "--report", report, "-q"]);
+            if command == "materialize" {
+                run.args(["-o", "out", "--cache", "cache"]);
+            }
+            run.assert().code(1).stdout("").stderr(contains("names this file as a source"));
+        }
+    }
+    assert_eq!(fs::read(folder.path().join("there.jpg")).unwrap(), before);
+}

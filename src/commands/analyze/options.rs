@@ -32,6 +32,8 @@ pub struct Options {
     pub cache_dir: PathBuf,
     /// Where the counts are kept for a sizing.
     pub save: Option<PathBuf>,
+    /// Files that the caller writes afterwards, see [`crate::commands::outputs::places`].
+    pub outputs: Vec<PathBuf>,
     /// References whose order is kept, at most; beyond that a sample by key. 0: none.
     pub ordered: usize,
     /// Threads, at least 1.
@@ -57,6 +59,7 @@ impl Options {
             allow: Vec::new(),
             cache_dir: PathBuf::new(),
             save: None,
+            outputs: Vec::new(),
             ordered: 0,
             jobs,
             memory,

@@ -71,7 +71,8 @@ impl<'a> Counting<'a> {
         let memory = options.memory.saturating_sub(sequence);
         let bases = inputs.iter().map(|input| &input.base);
         let resolve = |locator: &Locator, base: &Base, name: &mut ObjectName| name.resolve(locator, base);
-        let references = ReferenceCounter::new(bases, Names::Drop, resolve, memory, options.jobs);
+        let references = ReferenceCounter::new(bases, Names::Drop, resolve, memory, options.jobs)
+            .with_outputs(&options.outputs);
         Counting {
             inputs,
             options,

@@ -124,6 +124,7 @@ impl Prepared {
             jobs: options.jobs,
             memory: budget::CountMemory::new(options),
             wanted: &wanted,
+            outputs: &options.outputs,
             on_fault: &on_fault,
         };
         let references = scan::scan(&inputs, &settings, monitor)?;

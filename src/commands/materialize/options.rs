@@ -24,6 +24,8 @@ pub struct Options {
     pub root: Option<PathBuf>,
     /// Nothing outside these is read; empty: no limit.
     pub allow: Vec<PathBuf>,
+    /// Files that the caller writes afterwards, see [`crate::commands::outputs::places`].
+    pub outputs: Vec<PathBuf>,
     pub stop_after: StopAfter,
     pub existing: Existing,
     pub compression: Compression,

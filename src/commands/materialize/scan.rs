@@ -1,5 +1,7 @@
 //! Reads all manifests and counts their references by object, with the names of the objects.
 
+use std::path::PathBuf;
+
 use anyhow::Context;
 use parking_lot::Mutex;
 
@@ -39,6 +41,8 @@ pub struct Settings<'a> {
     pub memory: CountMemory,
     /// Whether the references of an input are still to be served, by input.
     pub wanted: &'a [bool],
+    /// Files that are no sources.
+    pub outputs: &'a [PathBuf],
     /// Called with each row that has a fault and its place; an error ends the run.
     pub on_fault: &'a (dyn Fn(&Input, &str, &Fault) -> anyhow::Result<()> + Sync),
 }
@@ -51,7 +55,8 @@ pub fn scan(inputs: &[Input], settings: &Settings, monitor: &dyn Monitor) -> any
     let scanned = scan::scan(&manifests, threads(memory.scan, jobs), monitor, |reading| Pass {
         inputs,
         settings,
-        counter: ReferenceCounter::new(bases(), Names::Keep, resolve, memory.scan, jobs),
+        counter: ReferenceCounter::new(bases(), Names::Keep, resolve, memory.scan, jobs)
+            .with_outputs(settings.outputs),
         tallies: Mutex::new(vec![Tally::default(); inputs.len()]),
         reading,
     })?;

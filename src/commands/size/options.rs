@@ -22,6 +22,8 @@ pub struct Options {
     /// No source outside these is asked; empty: no limit.
     pub allow: Vec<PathBuf>,
     pub root: Option<PathBuf>,
+    /// Files that the caller writes afterwards, see [`crate::commands::outputs::places`].
+    pub outputs: Vec<PathBuf>,
     /// Threads, at least 1.
     pub jobs: usize,
     /// Bound on memory, bytes.

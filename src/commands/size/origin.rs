@@ -35,6 +35,7 @@ pub fn load(options: &Options, pool: &rayon::ThreadPool, monitor: &dyn Monitor) 
                 ordered: ordered(options),
                 unsized_sample: options.probe_sizes,
                 allow: options.allow.clone(),
+                outputs: options.outputs.clone(),
                 ..analyze::Options::counting(manifests, root, options.jobs, options.memory)
             };
             let counted = analyze::count(&counting, monitor)?;

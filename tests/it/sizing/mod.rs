@@ -34,6 +34,7 @@ fn options(corpus: &Corpus) -> Options {
         probe_sizes: 0,
         allow: Vec::new(),
         root: None,
+        outputs: Vec::new(),
         jobs: 2,
         memory: 1 << 30,
     }

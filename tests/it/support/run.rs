@@ -20,6 +20,7 @@ pub fn options(manifests: &Path, output: &Path, cache: &Path) -> Options {
         on_error: OnError::Keep,
         max_errors: MaxErrors::Count(0),
         root: None,
+        outputs: Vec::new(),
         allow: Vec::new(),
         stop_after: StopAfter::Shards,
         existing: Existing::Keep,
