@@ -1,28 +1,45 @@
 //! The full parser of locators: any spelling, and what is wrong with a text that is none.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::json::explain;
+use super::json::{self, JsonObject, explain};
 use super::{Claims, Locator, Target};
 use crate::fault::{Class, Fault};
 
-/// [`Locator::parse`] of any text, plain or not.
+/// The largest whole number up to which every whole number has a float of its own.
+const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
+
+/// [`Locator::parse`] of any text, plain or not. The last of a repeated field counts, and unknown
+/// fields are skipped.
 pub fn parse(text: &str) -> Result<Option<Locator<'_>>, Fault> {
     if text.is_empty() {
         return Ok(None);
     }
-    let fields: Option<Fields> = serde_json::from_str(text)
+    let object: Option<JsonObject> = serde_json::from_str(text)
         .map_err(|error| bad(format!("{} of {}", explain(&error), shorten(text))))?;
-    let Some(fields) = fields else { return Ok(None) };
-    let Some(location) = fields.path else { return Ok(None) };
+    let Some(JsonObject(members)) = object else { return Ok(None) };
+    let (mut location, mut member, mut offset, mut size, mut frame) = (None, None, None, None, None);
+    let mut claims = Claims::default();
+    for (name, value) in members {
+        let wrong = |what: String| bad(format!("{name}: {what}"));
+        match &*name {
+            "path" => location = json::text(value).map_err(wrong)?,
+            "member" => member = json::text(value).map_err(wrong)?,
+            "byte_offset" => offset = natural(value).map_err(wrong)?,
+            "byte_size" => size = natural(value).map_err(wrong)?,
+            "frame_index" => frame = natural(value).map_err(wrong)?,
+            // Other tools may mean something else by these: a claim of another type is none.
+            "size" => claims.size = natural(value).unwrap_or_default(),
+            "checksum" => claims.checksum = json::text(value).unwrap_or_default(),
+            "content_type" => claims.content_type = json::text(value).unwrap_or_default(),
+            _ => {}
+        }
+    }
+    let Some(location) = location else { return Ok(None) };
     if location.is_empty() {
         return Err(bad("path is empty"));
     }
-    let target = match (fields.byte_offset, fields.byte_size) {
+    let target = match (offset, size) {
         (Some(offset), Some(size)) => {
             if offset.checked_add(size).is_none_or(|end| end > i64::MAX as u64) {
                 return Err(bad(format!("byte_offset {offset} + byte_size {size} is past 2^63")));
@@ -31,18 +48,33 @@ pub fn parse(text: &str) -> Result<Option<Locator<'_>>, Fault> {
         }
         (Some(_), None) => return Err(bad("byte_offset without byte_size; give both or none")),
         (None, Some(_)) => return Err(bad("byte_size without byte_offset; give both or none")),
-        (None, None) => match fields.member {
+        (None, None) => match member {
             Some(name) if !name.is_empty() => Target::Member(name.into_owned().into()),
             _ => Target::Whole,
         },
     };
-    let frame = match fields.frame_index {
-        None => None,
-        Some(index) => {
-            Some(u32::try_from(index).map_err(|_| bad(format!("frame_index {index} is past any file")))?)
-        }
-    };
-    Ok(Some(Locator { location, target, frame, claims: fields.claims }))
+    let frame = frame
+        .map(|index| u32::try_from(index).map_err(|_| bad(format!("frame_index {index} is past any file"))));
+    Ok(Some(Locator { location, target, frame: frame.transpose()?, claims }))
+}
+
+/// A whole number of at least 0, or null: `1024`, `1024.0` and `"1024"` are the same.
+fn natural(value: &RawValue) -> Result<Option<u64>, String> {
+    let json = value.get();
+    let wrong = || format!("{} is not a whole number of at least 0", shorten(json));
+    if json == "null" {
+        return Ok(None);
+    }
+    let is_text = json.starts_with('"');
+    let digits = if is_text { json::text(value)?.unwrap_or_default() } else { json.into() };
+    if digits.bytes().all(|byte| byte.is_ascii_digit())
+        && let Ok(number) = digits.parse()
+    {
+        return Ok(Some(number));
+    }
+    let float: f64 = if is_text { f64::NAN } else { json.parse().map_err(|_| wrong())? };
+    let whole = float.fract() == 0.0 && (0.0..=MAX_EXACT_FLOAT).contains(&float);
+    if whole { Ok(Some(float as u64)) } else { Err(wrong()) }
 }
 
 fn bad(what: impl Into<String>) -> Fault {
@@ -53,135 +85,6 @@ fn bad(what: impl Into<String>) -> Fault {
 fn shorten(text: &str) -> String {
     let cut = text.floor_char_boundary(120);
     if cut == text.len() { format!("`{text}`") } else { format!("`{}`...", &text[..cut]) }
-}
-
-/// The fields as they stand; the last of a repeated key counts, unknown keys are skipped.
-#[derive(Default)]
-struct Fields<'a> {
-    path: Option<Cow<'a, str>>,
-    member: Option<Cow<'a, str>>,
-    byte_offset: Option<u64>,
-    byte_size: Option<u64>,
-    frame_index: Option<u64>,
-    claims: Claims<'a>,
-}
-
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FieldsVisitor;
-        impl<'de> Visitor<'de> for FieldsVisitor {
-            type Value = Fields<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a locator object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-                let mut fields = Fields::default();
-                while let Some(Text(name)) = map.next_key()? {
-                    match name.as_deref() {
-                        Some("path") => fields.path = map.next_value::<Text>()?.0,
-                        Some("member") => fields.member = map.next_value::<Text>()?.0,
-                        Some("byte_offset") => fields.byte_offset = map.next_value::<Natural>()?.0,
-                        Some("byte_size") => fields.byte_size = map.next_value::<Natural>()?.0,
-                        Some("frame_index") => fields.frame_index = map.next_value::<Natural>()?.0,
-                        Some("size") => {
-                            fields.claims.size = claim(map.next_value()?).and_then(|size: Natural| size.0)
-                        }
-                        Some("checksum") => {
-                            fields.claims.checksum = claim(map.next_value()?).and_then(|text: Text| text.0)
-                        }
-                        Some("content_type") => {
-                            fields.claims.content_type =
-                                claim(map.next_value()?).and_then(|text: Text| text.0)
-                        }
-                        _ => drop(map.next_value::<IgnoredAny>()?),
-                    }
-                }
-                Ok(fields)
-            }
-        }
-        deserializer.deserialize_map(FieldsVisitor)
-    }
-}
-
-/// A claim that is not of the right type is none: it names nothing, and other tools may mean
-/// something else by the field.
-fn claim<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Option<T> {
-    serde_json::from_str(value.get()).ok()
-}
-
-/// A string or null, borrowed where it holds no escapes.
-struct Text<'a>(Option<Cow<'a, str>>);
-
-impl<'de> Deserialize<'de> for Text<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl<'de> Visitor<'de> for TextVisitor {
-            type Value = Text<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a string or null")
-            }
-
-            fn visit_unit<E>(self) -> Result<Text<'de>, E> {
-                Ok(Text(None))
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Some(Cow::Borrowed(text))))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Some(Cow::Owned(text.to_owned()))))
-            }
-        }
-        deserializer.deserialize_any(TextVisitor)
-    }
-}
-
-/// A whole number of at least 0, or null: `1024`, `1024.0` and `"1024"` are the same.
-struct Natural(Option<u64>);
-
-/// The largest whole number up to which every whole number has a float of its own.
-const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
-
-impl<'de> Deserialize<'de> for Natural {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NaturalVisitor;
-        impl<'de> Visitor<'de> for NaturalVisitor {
-            type Value = Natural;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a whole number of at least 0, or null")
-            }
-
-            fn visit_unit<E>(self) -> Result<Natural, E> {
-                Ok(Natural(None))
-            }
-
-            fn visit_u64<E>(self, value: u64) -> Result<Natural, E> {
-                Ok(Natural(Some(value)))
-            }
-
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Natural, E> {
-                if value.fract() == 0.0 && (0.0..=MAX_EXACT_FLOAT).contains(&value) {
-                    Ok(Natural(Some(value as u64)))
-                } else {
-                    Err(E::invalid_value(de::Unexpected::Float(value), &self))
-                }
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Natural, E> {
-                // `u64::from_str` takes a leading plus sign, which no writer puts there.
-                let number = text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()));
-                number
-                    .map(|value| Natural(Some(value)))
-                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
-            }
-        }
-        deserializer.deserialize_any(NaturalVisitor)
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,52 @@
-//! What is wrong with a JSON text of one line, as a part of a sentence.
+//! JSON that stands on one line, taken apart without a copy.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The members of a JSON object in their order, values as they are spelt. A name may be repeated.
+pub struct JsonObject<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
+
+/// A name, borrowed where it has no escapes.
+#[derive(serde::Deserialize)]
+struct MemberKey<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for JsonObject<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ObjectVisitor;
+        impl<'de> Visitor<'de> for ObjectVisitor {
+            type Value = JsonObject<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonObject<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some((MemberKey(name), value)) = map.next_entry()? {
+                    members.push((name, value));
+                }
+                Ok(JsonObject(members))
+            }
+        }
+        deserializer.deserialize_map(ObjectVisitor)
+    }
+}
+
+/// The content of a string, borrowed where it has no escapes; `None` for null. Fails with what is
+/// wrong.
+pub fn text(value: &RawValue) -> Result<Option<Cow<'_, str>>, String> {
+    let json = value.get();
+    if json == "null" {
+        return Ok(None);
+    }
+    match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(content) if !content.contains('\\') => Ok(Some(Cow::Borrowed(content))),
+        _ => serde_json::from_str(json).map(|text| Some(Cow::Owned(text))).map_err(|error| explain(&error)),
+    }
+}
 
 /// The message of the parser with the column alone: its line number, always 1, reads as if it
 /// were that of the manifest.

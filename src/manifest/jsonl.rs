@@ -5,13 +5,12 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use arrow_array::builder::{Int32Builder, LargeBinaryBuilder, LargeStringBuilder, StringViewBuilder};
+use arrow_array::builder::{Int32Builder, LargeBinaryBuilder, LargeStringBuilder};
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use super::line::JsonlLine;
+use super::line::{JsonlRow, TEXTS};
 use crate::archive::sniff::Codec;
 use crate::manifest::rows::*;
 
@@ -53,17 +52,15 @@ impl Iterator for JsonlReader {
         if self.done {
             return None;
         }
-        let batch = match self.columns {
-            Columns::References => self.batch(ReferenceBuilder::default()),
-            Columns::All => self.batch(AllBuilder::default()),
-        };
+        let batch = self.batch();
         self.done |= batch.is_err();
         batch.transpose()
     }
 }
 
 impl JsonlReader {
-    fn batch(&mut self, mut columns: impl RowBuilder) -> anyhow::Result<Option<Rows>> {
+    fn batch(&mut self) -> anyhow::Result<Option<Rows>> {
+        let mut columns = RowBuilder::new(self.columns);
         let mut bad = Vec::new();
         let mut buffer = Vec::new();
         let mut bytes = 0;
@@ -87,7 +84,7 @@ impl JsonlReader {
             let added = if length > MAX_LINE {
                 Err(format!("line of {length} bytes; {MAX_LINE} are allowed"))
             } else {
-                JsonlLine::parse(line).and_then(|line| columns.add(&line))
+                JsonlRow::parse(line).map(|row| columns.add(&row))
             };
             match added {
                 Ok(()) => lines.push(self.line),
@@ -122,135 +119,59 @@ fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
 }
 
 /// Collects rows into columns.
-trait RowBuilder {
-    /// Adds all of a row or, on an error, nothing.
-    fn add(&mut self, line: &JsonlLine) -> Result<(), String>;
-    fn finish(self) -> anyhow::Result<(RecordBatch, RowPayloads)>;
-}
-
-#[derive(Default)]
-struct ReferenceBuilder {
-    modality: StringViewBuilder,
-    source_ref: StringViewBuilder,
-    payload: LargeBinaryBuilder,
-    present: bool,
-}
-
-static REFERENCES: LazyLock<SchemaRef> = LazyLock::new(|| {
-    Arc::new(Schema::new(vec![
-        Field::new(MODALITY, DataType::Utf8View, false),
-        Field::new(SOURCE_REF, DataType::Utf8View, true),
-    ]))
-});
-
-impl RowBuilder for ReferenceBuilder {
-    fn add(&mut self, line: &JsonlLine) -> Result<(), String> {
-        // Everything is checked as in `All`, so that both see the same rows.
-        let row = JsonlRow::new(line)?;
-        self.modality.append_value(&row.modality);
-        self.source_ref.append_option(row.source_ref);
-        self.present |= row.payload.is_some();
-        self.payload.append_option(row.payload.map(|_| b""));
-        Ok(())
-    }
-
-    fn finish(mut self) -> anyhow::Result<(RecordBatch, RowPayloads)> {
-        let columns: Vec<ArrayRef> =
-            vec![Arc::new(self.modality.finish()), Arc::new(self.source_ref.finish())];
-        let payloads =
-            if self.present { RowPayloads::Some(self.payload.finish()) } else { RowPayloads::None };
-        Ok((RecordBatch::try_new(REFERENCES.clone(), columns)?, payloads))
-    }
-}
-
-#[derive(Default)]
-struct AllBuilder {
-    sample_id: LargeStringBuilder,
+struct RowBuilder {
+    columns: Columns,
+    texts: [LargeStringBuilder; TEXTS.len()],
     position: Int32Builder,
-    modality: LargeStringBuilder,
-    content_type: LargeStringBuilder,
-    text_content: LargeStringBuilder,
-    source_ref: LargeStringBuilder,
-    materialize_error: LargeStringBuilder,
     other: LargeStringBuilder,
     payload: LargeBinaryBuilder,
     scratch: String,
 }
 
-static ALL: LazyLock<SchemaRef> = LazyLock::new(|| {
-    Arc::new(Schema::new(vec![
-        Field::new(SAMPLE_ID, DataType::LargeUtf8, false),
-        Field::new(POSITION, DataType::Int32, false),
-        Field::new(MODALITY, DataType::LargeUtf8, false),
-        Field::new(CONTENT_TYPE, DataType::LargeUtf8, true),
-        Field::new(TEXT_CONTENT, DataType::LargeUtf8, true),
-        Field::new(SOURCE_REF, DataType::LargeUtf8, true),
-        Field::new(MATERIALIZE_ERROR, DataType::LargeUtf8, true),
-        Field::new(JSON_FIELDS, DataType::LargeUtf8, true),
-    ]))
-});
+impl RowBuilder {
+    fn new(columns: Columns) -> RowBuilder {
+        RowBuilder {
+            columns,
+            texts: Default::default(),
+            position: Int32Builder::new(),
+            other: LargeStringBuilder::new(),
+            payload: LargeBinaryBuilder::new(),
+            scratch: String::new(),
+        }
+    }
 
-impl RowBuilder for AllBuilder {
-    fn add(&mut self, line: &JsonlLine) -> Result<(), String> {
-        let row = JsonlRow::new(line)?;
-        self.sample_id.append_value(&row.sample_id);
+    fn add(&mut self, row: &JsonlRow) {
+        for at in wanted(self.columns) {
+            self.texts[at].append_option(row.texts[at].as_deref());
+        }
+        if self.columns == Columns::References {
+            return self.payload.append_option(row.payload.as_ref().map(|_| b""));
+        }
+        self.payload.append_option(row.payload.as_ref());
         self.position.append_value(row.position);
-        self.modality.append_value(&row.modality);
-        self.content_type.append_option(row.content_type);
-        self.text_content.append_option(row.text_content);
-        self.source_ref.append_option(row.source_ref);
-        self.materialize_error.append_option(row.materialize_error);
-        self.payload.append_option(row.payload);
         self.scratch.clear();
-        let has_other = line.other(&mut self.scratch);
+        let has_other = row.other(&mut self.scratch);
         self.other.append_option(has_other.then_some(&self.scratch));
-        Ok(())
     }
 
     fn finish(mut self) -> anyhow::Result<(RecordBatch, RowPayloads)> {
-        let columns: Vec<ArrayRef> = vec![
-            Arc::new(self.sample_id.finish()),
-            Arc::new(self.position.finish()),
-            Arc::new(self.modality.finish()),
-            Arc::new(self.content_type.finish()),
-            Arc::new(self.text_content.finish()),
-            Arc::new(self.source_ref.finish()),
-            Arc::new(self.materialize_error.finish()),
-            Arc::new(self.other.finish()),
-        ];
+        let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
+        for at in wanted(self.columns) {
+            columns.push((TEXTS[at], Arc::new(self.texts[at].finish())));
+        }
+        if self.columns == Columns::All {
+            columns.push((POSITION, Arc::new(self.position.finish())));
+            columns.push((JSON_FIELDS, Arc::new(self.other.finish())));
+        }
         let payload = self.payload.finish();
-        let payloads = if payload.null_count() == payload.len() {
-            RowPayloads::None
-        } else {
-            RowPayloads::Some(payload)
-        };
-        Ok((RecordBatch::try_new(ALL.clone(), columns)?, payloads))
+        let is_none = payload.null_count() == payload.len();
+        let payloads = if is_none { RowPayloads::None } else { RowPayloads::Some(payload) };
+        Ok((RecordBatch::try_from_iter(columns)?, payloads))
     }
 }
 
-/// All typed values of a row, checked together.
-struct JsonlRow<'a> {
-    sample_id: std::borrow::Cow<'a, str>,
-    position: i32,
-    modality: std::borrow::Cow<'a, str>,
-    content_type: Option<std::borrow::Cow<'a, str>>,
-    text_content: Option<std::borrow::Cow<'a, str>>,
-    source_ref: Option<std::borrow::Cow<'a, str>>,
-    materialize_error: Option<std::borrow::Cow<'a, str>>,
-    payload: Option<Vec<u8>>,
-}
-
-impl<'a> JsonlRow<'a> {
-    fn new(line: &JsonlLine<'a>) -> Result<JsonlRow<'a>, String> {
-        Ok(JsonlRow {
-            sample_id: line.sample_id()?,
-            position: line.position()?,
-            modality: line.modality()?,
-            content_type: line.content_type()?,
-            text_content: line.text_content()?,
-            source_ref: line.source_ref()?,
-            materialize_error: line.materialize_error()?,
-            payload: line.binary_content()?,
-        })
-    }
+/// Which of [`TEXTS`] are wanted.
+fn wanted(columns: Columns) -> impl Iterator<Item = usize> {
+    let is_wanted = move |at: &usize| columns == Columns::All || [MODALITY, SOURCE_REF].contains(&TEXTS[*at]);
+    (0..TEXTS.len()).filter(is_wanted)
 }

@@ -1,6 +1,5 @@
 //! Shards out: chunks of finished rows become Parquet row groups or WebDataset samples.
 
-mod json_object;
 mod parquet;
 mod spec;
 mod webdataset;

@@ -28,7 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("object", &["fault", "locator"]),
     ("steps", &["fault"]),
     ("manifest", &["archive", "fault", "locator"]),
-    ("shard", &["fault", "manifest", "threads"]),
+    ("shard", &["locator", "manifest", "threads"]),
     ("counting", &["memory", "object", "threads"]),
     ("plan", &["locator", "object"]),
     ("archive", &["fault", "locator", "store"]),

@@ -6,16 +6,15 @@
 //! those that fit all manifests, so that the shards of one run share a schema. Columns are sorted by
 //! name.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use serde_json::value::RawValue;
 
+use crate::locator::json::{JsonObject, text};
 use crate::manifest::rows;
-use crate::shard::json_object::JsonObject;
 
 /// Integers up to this one are floats without being rounded.
 const EXACT_IN_FLOAT: u64 = 1 << 53;
@@ -43,8 +42,8 @@ impl FieldTypes {
             let JsonObject(members) = serde_json::from_str(object)?;
             for (name, value) in members {
                 match self.0.get_mut(&*name) {
-                    Some(seen) => seen.add(value.get()),
-                    None => self.0.entry(name.into_owned()).or_default().add(value.get()),
+                    Some(seen) => seen.add(value),
+                    None => self.0.entry(name.into_owned()).or_default().add(value),
                 }
             }
         }
@@ -71,11 +70,12 @@ impl FieldTypes {
 }
 
 impl SeenTypes {
-    fn add(&mut self, json: &str) {
+    fn add(&mut self, value: &RawValue) {
+        let json = value.get();
         match json.as_bytes() {
             b"null" => {}
             // A text with half of a surrogate pair is valid JSON, but no text.
-            [b'"', ..] if text(json).is_some() => self.text = true,
+            [b'"', ..] if text(value).is_ok() => self.text = true,
             [b't' | b'f', ..] => self.boolean = true,
             [b'-' | b'0'..=b'9', ..] => match (json.parse::<i64>(), json.parse::<f64>()) {
                 (Ok(integer), _) => {
@@ -111,14 +111,6 @@ impl SeenTypes {
     }
 }
 
-/// The content of a JSON string.
-fn text(json: &str) -> Option<Cow<'_, str>> {
-    match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(content) if !content.contains('\\') => Some(Cow::Borrowed(content)),
-        _ => serde_json::from_str(json).ok().map(Cow::Owned),
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ColumnType {
     Text,
@@ -135,6 +127,25 @@ impl ColumnType {
             ColumnType::Boolean => DataType::Boolean,
             ColumnType::Integer => DataType::Int64,
             ColumnType::Float => DataType::Float64,
+        }
+    }
+
+    /// The values of all rows.
+    fn array(self, values: Vec<Option<&RawValue>>) -> ArrayRef {
+        if self == ColumnType::Text {
+            let texts = values.into_iter().map(|value| text(value?).ok().flatten());
+            return Arc::new(texts.collect::<StringArray>());
+        }
+        let values = values.into_iter().map(|value| value.map(RawValue::get));
+        match self {
+            ColumnType::Boolean => Arc::new(values.map(|v| v.map(|v| v == "true")).collect::<BooleanArray>()),
+            ColumnType::Integer => {
+                Arc::new(values.map(|v| v.and_then(|v| v.parse().ok())).collect::<Int64Array>())
+            }
+            ColumnType::Float => {
+                Arc::new(values.map(|v| v.and_then(|v| v.parse().ok())).collect::<Float64Array>())
+            }
+            ColumnType::Text | ColumnType::Json => Arc::new(values.collect::<StringArray>()),
         }
     }
 }
@@ -156,62 +167,21 @@ impl JsonFields {
     /// The columns for the rows of `table`, null where a row lacks a field.
     pub fn decode(&self, table: &RecordBatch) -> anyhow::Result<RecordBatch> {
         let objects = rows::optional_text_column(table, rows::JSON_FIELDS)?;
-        let mut builders: Vec<ColumnBuilder> = self.columns.iter().map(ColumnBuilder::new).collect();
-        for object in &objects {
-            let mut values = vec![None; builders.len()];
-            if let Some(object) = object {
-                let JsonObject(members) = serde_json::from_str(object)?;
-                for (name, value) in members {
-                    // Only a manifest that changed since has another field, and it is refused later.
-                    if let Some(&number) = self.numbers.get(&*name) {
-                        values[number] = Some(value.get()).filter(|value| *value != "null");
-                    }
+        // By column: the value of each row.
+        let mut values: Vec<Vec<Option<&RawValue>>> = vec![vec![None; objects.len()]; self.columns.len()];
+        for (row, object) in objects.iter().enumerate() {
+            let Some(object) = object else { continue };
+            let JsonObject(members) = serde_json::from_str(object)?;
+            for (name, value) in members {
+                // Only a manifest that changed since has another field, and it is refused later.
+                if let Some(&number) = self.numbers.get(&*name) {
+                    values[number][row] = Some(value).filter(|value| value.get() != "null");
                 }
             }
-            builders.iter_mut().zip(values).for_each(|(builder, value)| builder.append(value));
         }
-        let columns: Vec<ArrayRef> = builders.into_iter().map(ColumnBuilder::finish).collect();
+        let columns = self.columns.iter().zip(values).map(|(column, values)| column.array(values)).collect();
         let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(table.num_rows()));
         Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
-    }
-}
-
-enum ColumnBuilder {
-    Text(StringBuilder),
-    Boolean(BooleanBuilder),
-    Integer(Int64Builder),
-    Float(Float64Builder),
-    Json(StringBuilder),
-}
-
-impl ColumnBuilder {
-    fn new(column: &ColumnType) -> ColumnBuilder {
-        match column {
-            ColumnType::Text => ColumnBuilder::Text(StringBuilder::new()),
-            ColumnType::Boolean => ColumnBuilder::Boolean(BooleanBuilder::new()),
-            ColumnType::Integer => ColumnBuilder::Integer(Int64Builder::new()),
-            ColumnType::Float => ColumnBuilder::Float(Float64Builder::new()),
-            ColumnType::Json => ColumnBuilder::Json(StringBuilder::new()),
-        }
-    }
-
-    fn append(&mut self, json: Option<&str>) {
-        match self {
-            ColumnBuilder::Text(builder) => builder.append_option(json.and_then(text)),
-            ColumnBuilder::Boolean(builder) => builder.append_option(json.map(|json| json == "true")),
-            ColumnBuilder::Integer(builder) => builder.append_option(json.and_then(|json| json.parse().ok())),
-            ColumnBuilder::Float(builder) => builder.append_option(json.and_then(|json| json.parse().ok())),
-            ColumnBuilder::Json(builder) => builder.append_option(json),
-        }
-    }
-
-    fn finish(self) -> ArrayRef {
-        match self {
-            ColumnBuilder::Text(mut builder) | ColumnBuilder::Json(mut builder) => Arc::new(builder.finish()),
-            ColumnBuilder::Boolean(mut builder) => Arc::new(builder.finish()),
-            ColumnBuilder::Integer(mut builder) => Arc::new(builder.finish()),
-            ColumnBuilder::Float(mut builder) => Arc::new(builder.finish()),
-        }
     }
 }
 

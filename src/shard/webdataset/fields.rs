@@ -13,8 +13,8 @@ use arrow_schema::FieldRef;
 
 use super::json;
 use super::table::SampleRow;
+use crate::locator::json::JsonObject;
 use crate::manifest::rows::{JSON_FIELDS, RESERVED, optional_text_column};
-use crate::shard::json_object::JsonObject;
 
 /// The fields of the rows of a chunk.
 pub struct Passthrough<'a> {

@@ -18,10 +18,10 @@ fn what_means_to_be_a_locator_and_is_none_is_an_error_of_its_row() {
     let texts = [
         ("{", "EOF"),
         ("[1]", "[1]"),
-        ("\"x\"", "expected a locator object"),
+        ("\"x\"", "expected a JSON object"),
         (" ", "EOF"),
         ("NaN", "NaN"),
-        ("true", "expected a locator object"),
+        ("true", "expected a JSON object"),
         ("good", "good"),
         (r#"{"path":"good"}{"path":"good"}"#, "trailing"),
         (r#"{"path":["good"]}"#, "expected a string"),
