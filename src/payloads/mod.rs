@@ -30,7 +30,7 @@ use crate::plan::{self, FileFetch, Plan};
 use crate::store::Source;
 pub use counters::{Counter, Counters, FailedObjects, FirstFailure, OnFailure};
 pub use fill::{Until, held, plan};
-pub use shard::{ShardPayloads, Supplied, Want};
+pub use shard::{ShardPayloads, Supplied, Want, Window};
 use tiers::MemoryTier;
 pub use tiers::{ShardTier, ShardUse};
 

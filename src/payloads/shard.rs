@@ -1,11 +1,15 @@
-//! Hands the rows of one shard their payloads, window by window.
+//! Hands the rows of one shard their payloads, window by window: the next one is loaded while rows get
+//! the one before.
 //!
 //! An object that a limited cache does not take is read once for each shard that needs it, and for
 //! none of the others; the shard keeps it as long as it names it again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::Scope;
 
+use anyhow::Context;
 use bytes::Bytes;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
@@ -23,6 +27,42 @@ pub struct Want {
     pub key: Key,
     /// In their order; none for the payload as it is.
     pub steps: Vec<Step>,
+}
+
+impl Payloads<'_> {
+    /// Each of `wants` with its payload. Their objects are loaded together by `load`, and their steps
+    /// run on all threads.
+    fn window(
+        &self,
+        wants: &[Want],
+        load: impl FnOnce(&[&Want]) -> anyhow::Result<Vec<PayloadResult>>,
+    ) -> anyhow::Result<Window> {
+        let mut distinct: Vec<&Want> = Vec::new();
+        let mut places: HashMap<Key, usize> = HashMap::new();
+        for want in wants {
+            places.entry(want.key).or_insert_with(|| {
+                distinct.push(want);
+                distinct.len() - 1
+            });
+        }
+        let objects = load(&distinct)?;
+        let object = |want: &Want| objects[places[&want.key]].clone();
+        let step = |want: &Want| object(want).and_then(|payload| want.apply_steps(payload));
+        let results: Vec<PayloadResult> = if wants.iter().any(|want| !want.steps.is_empty()) {
+            self.pool.install(|| wants.par_iter().map(step).collect())
+        } else {
+            wants.iter().map(object).collect()
+        };
+        for (want, result) in wants.iter().zip(&results) {
+            if let Err(fault) = result
+                && object(want).is_ok()
+                && self.seen.lock().failed_steps.insert(want.id())
+            {
+                self.failures.report(fault, self.monitor)?;
+            }
+        }
+        Ok(wants.iter().map(Want::id).zip(results).collect())
+    }
 }
 
 impl Want {
@@ -55,6 +95,9 @@ impl Want {
     }
 }
 
+/// Wants with their payloads, by [`Want::id`].
+pub type Window = HashMap<Key, PayloadResult>;
+
 /// Payloads for the rows of one shard.
 pub struct ShardPayloads<'a> {
     pub payloads: &'a Payloads<'a>,
@@ -62,6 +105,14 @@ pub struct ShardPayloads<'a> {
     apart: ShardTier,
     /// Whether it was reported that the tier cannot keep something.
     reported: bool,
+    ahead: Ahead,
+}
+
+/// A thread that loads one window while rows get the one before.
+struct Ahead {
+    ask: SyncSender<Vec<Want>>,
+    windows: Receiver<anyhow::Result<Window>>,
+    asked: bool,
 }
 
 /// How a reference got its payload.
@@ -74,43 +125,55 @@ pub enum Supplied {
 }
 
 impl<'a> ShardPayloads<'a> {
-    pub fn new(payloads: &'a Payloads<'a>, apart: ShardTier) -> ShardPayloads<'a> {
-        ShardPayloads { payloads, apart, reported: false }
+    /// Loads ahead on a thread of `scope`, which ends with this.
+    pub fn new<'s>(
+        payloads: &'a Payloads<'a>,
+        apart: ShardTier,
+        scope: &'s Scope<'s, '_>,
+    ) -> ShardPayloads<'a>
+    where
+        'a: 's,
+    {
+        let (ask, asked) = sync_channel::<Vec<Want>>(1);
+        let (deliver, windows) = sync_channel(1);
+        scope.spawn(move || {
+            for wants in asked {
+                if deliver.send(payloads.window(&wants, |distinct| payloads.load(distinct))).is_err() {
+                    return;
+                }
+            }
+        });
+        ShardPayloads { payloads, apart, reported: false, ahead: Ahead { ask, windows, asked: false } }
     }
 
-    /// Each of `wants` with its payload, in their order. They are fetched together, neighbours in
-    /// one request, and their steps run on all threads.
+    /// Whether windows can be loaded ahead: what is read for the shard alone is known only in the
+    /// order of its rows.
+    pub fn loads_ahead(&self) -> bool {
+        self.payloads.limited().is_none()
+    }
+
+    /// Begins to load `wants`. One window at most is ahead.
+    pub fn load_ahead(&mut self, wants: Vec<Want>) {
+        debug_assert!(!self.ahead.asked);
+        self.ahead.asked = !wants.is_empty() && self.ahead.ask.send(wants).is_ok();
+    }
+
+    /// Waits for the window that is ahead, if there is one.
     ///
     /// Fails only when the run is to stop.
-    pub fn window(
-        &mut self,
-        wants: Vec<Want>,
-    ) -> anyhow::Result<impl Iterator<Item = (Want, PayloadResult)> + use<>> {
-        let mut distinct: Vec<&Want> = Vec::new();
-        let mut places: HashMap<Key, usize> = HashMap::new();
-        for want in &wants {
-            places.entry(want.key).or_insert_with(|| {
-                distinct.push(want);
-                distinct.len() - 1
-            });
+    pub fn take_ahead(&mut self) -> anyhow::Result<Window> {
+        match std::mem::take(&mut self.ahead.asked) {
+            true => self.ahead.windows.recv().context("the thread that loads payloads ended")?,
+            false => Ok(Window::new()),
         }
-        let objects = self.load(&distinct)?;
-        let object = |want: &Want| objects[places[&want.key]].clone();
-        let step = |want: &Want| object(want).and_then(|payload| want.apply_steps(payload));
-        let results: Vec<PayloadResult> = if wants.iter().any(|want| !want.steps.is_empty()) {
-            self.payloads.pool.install(|| wants.par_iter().map(step).collect())
-        } else {
-            wants.iter().map(object).collect()
-        };
-        for (want, result) in wants.iter().zip(&results) {
-            if let Err(fault) = result
-                && object(want).is_ok()
-                && self.payloads.seen.lock().failed_steps.insert(want.id())
-            {
-                self.payloads.failures.report(fault, self.payloads.monitor)?;
-            }
-        }
-        Ok(wants.into_iter().zip(results))
+    }
+
+    /// Loads `wants` now.
+    ///
+    /// Fails only when the run is to stop.
+    pub fn window(&mut self, wants: &[Want]) -> anyhow::Result<Window> {
+        let payloads = self.payloads;
+        payloads.window(wants, |distinct| self.load(distinct))
     }
 
     /// Counts one reference to the object as done with.

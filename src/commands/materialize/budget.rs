@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use bytesize::ByteSize;
 
+use super::chunks::WINDOW_BYTES;
 use super::inputs::Input;
 use super::options::{Options, StopAfter};
 use crate::memory::MemoryBudget;
@@ -43,7 +44,9 @@ impl WriteMemory {
                 size(options.row_group_bytes),
             );
         };
-        let more = usize::try_from(spare / 2 / chunk.max(1)).unwrap_or(usize::MAX);
+        // Rows get one window while the next is loaded.
+        let writer = chunk.saturating_add(2 * WINDOW_BYTES);
+        let more = usize::try_from(spare / 2 / writer).unwrap_or(usize::MAX);
         let writers = options.jobs.min(inputs.len()).min(more.saturating_add(1)).max(1);
         let (payloads, apart) = match options.cache_limit {
             None => (spare / 2, 0),

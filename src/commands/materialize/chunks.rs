@@ -16,11 +16,11 @@ use super::wants::{RowWant, RowWants};
 use crate::fault::{Class, Fault};
 use crate::manifest::rows;
 use crate::object::Key;
-use crate::payloads::{PayloadResult, ShardPayloads, ShardUse, Supplied, Want};
+use crate::payloads::{ShardPayloads, ShardUse, Supplied, Want, Window};
 use crate::shard::{Chunk, Cut, Filled};
 
 /// Payload bytes that are loaded together, by estimate.
-const WINDOW_BYTES: u64 = 16 << 20;
+pub const WINDOW_BYTES: u64 = 16 << 20;
 
 /// What an object of unknown size is taken for while a window is put together.
 const GUESS_BYTES: u64 = 1 << 20;
@@ -66,8 +66,8 @@ pub struct Chunker<'a> {
     table_bytes: u64,
     /// What became of the wants of the chunk, by [`Want::id`].
     known: HashMap<Key, Result<u32, Fault>>,
-    /// Payloads that the next rows want, by [`Want::id`].
-    window: HashMap<Key, PayloadResult>,
+    /// Payloads that the next rows want.
+    window: Window,
     /// Sample of the last row of the chunk.
     sample: Option<String>,
     pub outcome: ShardCounts,
@@ -82,7 +82,7 @@ impl<'a> Chunker<'a> {
             bytes: 0,
             table_bytes: 0,
             known: HashMap::new(),
-            window: HashMap::new(),
+            window: Window::new(),
             sample: None,
             outcome: ShardCounts::default(),
         }
@@ -176,10 +176,12 @@ impl<'a> Chunker<'a> {
     }
 
     /// Loads together what the first of `rows` want and the chunk does not have, at least what the
-    /// first one wants.
+    /// first one wants; and begins to load what the next ones want.
     fn move_window(&mut self, rows: &[RowWant]) -> anyhow::Result<()> {
         let mut before = std::mem::take(&mut self.window);
-        let (mut bytes, mut wants) = (0, Vec::new());
+        before.extend(self.payloads.take_ahead()?);
+        let (mut now, mut ahead) = (Vec::new(), Vec::new());
+        let (mut now_bytes, mut ahead_bytes) = (0, 0);
         let mut seen = HashSet::new();
         for row in rows {
             let RowWant::Payload(want) = row else { continue };
@@ -191,14 +193,21 @@ impl<'a> Chunker<'a> {
                 self.window.insert(id, payload);
                 continue;
             }
-            bytes += self.payloads.payloads.expected_bytes(want).unwrap_or(GUESS_BYTES);
-            if bytes > WINDOW_BYTES && !wants.is_empty() {
+            let bytes = self.payloads.payloads.expected_bytes(want).unwrap_or(GUESS_BYTES);
+            // Where the first row has its payload, all others can wait.
+            let first = self.window.is_empty() && now.is_empty();
+            if ahead.is_empty() && (first || (!now.is_empty() && now_bytes + bytes <= WINDOW_BYTES)) {
+                now_bytes += bytes;
+                now.push(want.clone());
+            } else if self.payloads.loads_ahead() && ahead_bytes + bytes <= WINDOW_BYTES {
+                ahead_bytes += bytes;
+                ahead.push(want.clone());
+            } else {
                 break;
             }
-            wants.push(want.clone());
         }
-        let met = self.payloads.window(wants)?;
-        self.window.extend(met.map(|(want, payload)| (want.id(), payload)));
+        self.payloads.load_ahead(ahead);
+        self.window.extend(self.payloads.window(&now)?);
         Ok(())
     }
 

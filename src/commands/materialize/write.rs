@@ -142,23 +142,25 @@ impl ShardJob<'_> {
             Err(error) => return self.unread(error),
         };
         let tier = ShardTier::new(apart, Arc::clone(self.memory), self.output.scratch().to_owned());
-        let mut chunker = Chunker::new(ShardPayloads::new(self.payloads, tier), rule);
         let mut emit = |chunk: &Chunk| shard.write(chunk).map_err(|error| self.explain(input, error));
-        for rows in input.manifest.rows(Piece::Whole, Columns::All) {
-            self.monitor.check()?;
-            let rows = match rows {
-                Ok(rows) => rows,
-                Err(error) => return Ok(Err(error)),
-            };
-            let wants = match RowWants::new(&rows, &input.manifest.base, rule.cut) {
-                Ok(wants) => wants,
-                Err(error) => return Ok(Err(error.context(input.manifest.path.display().to_string()))),
-            };
-            chunker.push(&wants, &mut emit)?;
-            self.monitor.advance(Phase::Write, (rows.len() + rows.bad.len()) as u64, 0);
-        }
-        chunker.finish(&mut emit)?;
-        Ok(Ok(chunker.outcome))
+        std::thread::scope(|scope| {
+            let mut chunker = Chunker::new(ShardPayloads::new(self.payloads, tier, scope), rule);
+            for rows in input.manifest.rows(Piece::Whole, Columns::All) {
+                self.monitor.check()?;
+                let rows = match rows {
+                    Ok(rows) => rows,
+                    Err(error) => return Ok(Err(error)),
+                };
+                let wants = match RowWants::new(&rows, &input.manifest.base, rule.cut) {
+                    Ok(wants) => wants,
+                    Err(error) => return Ok(Err(error.context(input.manifest.path.display().to_string()))),
+                };
+                chunker.push(&wants, &mut emit)?;
+                self.monitor.advance(Phase::Write, (rows.len() + rows.bad.len()) as u64, 0);
+            }
+            chunker.finish(&mut emit)?;
+            Ok(Ok(chunker.outcome))
+        })
     }
 
     /// The references to objects that a limited cache does not take: how often each recurs in the
