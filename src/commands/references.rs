@@ -14,9 +14,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::tally::Tally;
 use crate::counting::Meaning;
-use crate::counting::counter::{CountInserter, ObjectCounter};
-use crate::counting::named::{self, NameLog};
-use crate::counting::texts::{Flushed, TextBatch, TextRead, Texts};
+use crate::counting::counter::{CountInserter, CountTotals, ObjectCounter, PARTITIONS, Partition};
+use crate::counting::named::{self, NameLog, NamedCounts};
+use crate::counting::texts::{Flushed, TABLES, TextBatch, TextRead, Texts};
 use crate::fault::Fault;
 use crate::locator::{Base, Locator};
 use crate::manifest::rows::{Ask, Rows};
@@ -32,6 +32,9 @@ const LEAST_FOR_A_THREAD: u64 = 48 << 20;
 
 /// Counted references could not be moved out of memory.
 pub const CANNOT_COUNT: &str = "cannot count the references";
+
+/// Steps of [`ReferenceCounter::fold`].
+pub const FOLD_STEPS: usize = TABLES + PARTITIONS;
 
 /// Threads that read manifests: fewer than asked for where memory is short.
 pub fn threads(memory: u64, jobs: usize) -> usize {
@@ -51,8 +54,8 @@ pub type Resolve = fn(&Locator, &Base, &mut ObjectName) -> Result<(), Fault>;
 
 /// References that are being counted, by several threads.
 pub struct ReferenceCounter {
-    pub texts: Texts,
-    pub objects: ObjectCounter,
+    texts: Texts,
+    objects: ObjectCounter,
     pub budget: Arc<MemoryBudget>,
     /// Files that the run writes in the end: they are no sources.
     outputs: Vec<PathBuf>,
@@ -195,6 +198,41 @@ impl ReferenceCounter {
             on_fault(&rows.places.name(row), &fault)?;
         }
         Ok(tally)
+    }
+
+    /// Sums the objects up with `jobs` threads, as [`ObjectCounter::fold`] does. `done` is called
+    /// [`FOLD_STEPS`] times; an error of it ends the work.
+    ///
+    /// Fails when the temporary file cannot be written or read.
+    pub fn fold<S: Send>(
+        self,
+        jobs: usize,
+        empty: impl Fn() -> S + Sync,
+        add: impl Fn(&mut S, Partition) + Sync,
+        join: impl Fn(&mut S, S),
+        done: impl Fn() -> anyhow::Result<()> + Sync,
+    ) -> anyhow::Result<(S, CountTotals)> {
+        let ReferenceCounter { texts, objects, .. } = self;
+        texts.drain(jobs, &objects, &done).context(CANNOT_COUNT)?;
+        let add = |sum: &mut S, _, partition| {
+            add(sum, partition);
+            done()
+        };
+        objects.fold(jobs, empty, add, join).context(CANNOT_COUNT)
+    }
+
+    /// The objects with their names, which were kept; `memory` bytes of them stay in memory.
+    ///
+    /// Fails as [`ReferenceCounter::fold`] does.
+    pub fn named(
+        self,
+        jobs: usize,
+        memory: u64,
+        done: impl Fn() -> anyhow::Result<()> + Sync,
+    ) -> anyhow::Result<NamedCounts> {
+        let ReferenceCounter { texts, objects, .. } = self;
+        texts.drain(jobs, &objects, &done).context(CANNOT_COUNT)?;
+        NamedCounts::new(objects, jobs, memory, done).context(CANNOT_COUNT)
     }
 
     /// Fills the batch with the texts of all references; other rows are only tallied.

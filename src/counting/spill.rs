@@ -15,11 +15,11 @@ pub struct Stretch {
 /// behind.
 #[derive(Default)]
 pub struct Spill {
-    state: Mutex<State>,
+    state: Mutex<SpillState>,
 }
 
 #[derive(Default)]
-struct State {
+struct SpillState {
     file: Option<File>,
     end: u64,
 }

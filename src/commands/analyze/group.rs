@@ -11,9 +11,9 @@ use super::sequence::{FollowedReferences, Sequence};
 use super::sources::SourceSums;
 use crate::analysis::concurrency::Schedule;
 use crate::analysis::table::MultiplicityTable;
+use crate::commands::references::FOLD_STEPS;
 use crate::commands::saved_counts;
 use crate::counting::counter::{CountTotals, PARTITIONS, Partition};
-use crate::counting::texts::TABLES;
 use crate::monitor::{Monitor, Phase};
 
 /// What was counted.
@@ -35,26 +35,22 @@ pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> an
     let Counting { inputs, references, placements, sources, found, .. } = counting;
     let (jobs, found) = (options.jobs, found.into_inner());
     let replayed = if placements.is_some() { PARTITIONS } else { 0 };
-    monitor.start(Phase::Group, (TABLES + PARTITIONS + replayed) as u64);
+    monitor.start(Phase::Group, (FOLD_STEPS + replayed) as u64);
     let done = || -> anyhow::Result<()> {
         monitor.advance(Phase::Group, 1, 0);
         monitor.check()
     };
-    references.texts.drain(jobs, &references.objects, done)?;
 
     // One for all threads, since there may be millions of sources.
     let sums: Mutex<SourceSums> = Mutex::default();
-    let add = |table: &mut MultiplicityTable, _, partition: Partition| {
+    let add = |table: &mut MultiplicityTable, partition: Partition| {
         let objects: Vec<_> = partition.objects().collect();
         drop(partition);
         objects.iter().for_each(|object| table.push(object.count, object.size));
         sums.lock().add_all(&objects);
-        done()
     };
-    let (mut table, totals) = references
-        .objects
-        .fold(jobs, MultiplicityTable::default, add, MultiplicityTable::append)
-        .context("cannot count the references")?;
+    let (mut table, totals) =
+        references.fold(jobs, MultiplicityTable::default, add, MultiplicityTable::append, done)?;
     table.settle();
     let mut sums = sums.into_inner();
     sums.name(sources);
@@ -78,28 +74,25 @@ pub fn objects(
     monitor: &dyn Monitor,
 ) -> anyhow::Result<(MultiplicityTable, Option<FollowedReferences>, Found)> {
     let Counting { references, sequence, found, .. } = counting;
-    monitor.start(Phase::Group, (TABLES + PARTITIONS) as u64);
+    monitor.start(Phase::Group, FOLD_STEPS as u64);
     let done = || -> anyhow::Result<()> {
         monitor.advance(Phase::Group, 1, 0);
         monitor.check()
     };
-    references.texts.drain(jobs, &references.objects, done)?;
     let followed = sequence.as_ref().map(Sequence::sample);
-    let add = |(table, sizes): &mut (MultiplicityTable, Vec<_>), _, partition: Partition| {
+    let add = |(table, sizes): &mut (MultiplicityTable, Vec<_>), partition: Partition| {
         for object in partition.objects() {
             table.push(object.count, object.size);
             if followed.is_some_and(|sample| sample.keeps(object.id)) {
                 sizes.push((object.id, object.size));
             }
         }
-        done()
     };
     let join = |one: &mut (MultiplicityTable, Vec<_>), mut other: (MultiplicityTable, Vec<_>)| {
         one.0.append(other.0);
         one.1.append(&mut other.1);
     };
-    let ((mut table, sizes), _) =
-        references.objects.fold(jobs, Default::default, add, join).context("cannot count the references")?;
+    let ((mut table, sizes), _) = references.fold(jobs, Default::default, add, join, done)?;
     table.settle();
     monitor.finish(Phase::Group);
     Ok((table, sequence.map(|sequence| sequence.into_followed(sizes)), found.into_inner()))

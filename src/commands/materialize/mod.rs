@@ -37,7 +37,7 @@ pub use options::*;
 use output::{OutputFolder, ShardRecord};
 use probe::Route;
 pub use report::*;
-use scan::Scanned;
+use scan::ScannedInputs;
 
 /// Runs `options` to the end or to the plan, reading from local files.
 ///
@@ -91,7 +91,7 @@ struct Prepared {
     fingerprints: Vec<String>,
     /// Finished shards, by input.
     finished: Vec<Option<ShardRecord>>,
-    scanned: Scanned,
+    scanned: ScannedInputs,
     unreadable: Vec<Unreadable>,
     seconds: Seconds,
 }

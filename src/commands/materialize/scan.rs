@@ -2,16 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
 use parking_lot::Mutex;
 
 use super::budget::CountMemory;
 use super::inputs::Input;
 use super::wants::resolve;
 use crate::commands::Unreadable;
-use crate::commands::references::{
-    CANNOT_COUNT, Names, ReferenceCounter, ReferenceWorker, RowsOf, Taken, threads,
-};
+use crate::commands::references::{Names, ReferenceCounter, ReferenceWorker, RowsOf, Taken, threads};
 use crate::commands::scan::{self, Collector};
 use crate::commands::tally::Tally;
 use crate::counting::named::NamedCounts;
@@ -19,19 +16,12 @@ use crate::fault::Fault;
 use crate::manifest::rows::Rows;
 use crate::monitor::Monitor;
 
-/// The references of a run, not yet joined by object.
-pub struct References {
-    tallies: Vec<Option<Tally>>,
-    unreadable: Vec<Unreadable>,
-    counter: ReferenceCounter,
-}
-
-/// The objects of a run.
-pub struct Scanned {
+/// The inputs of a run, read.
+pub struct ScannedInputs<C = NamedCounts> {
     /// One for each input; `None` where reading failed.
     pub tallies: Vec<Option<Tally>>,
     pub unreadable: Vec<Unreadable>,
-    pub counts: NamedCounts,
+    pub counts: C,
 }
 
 /// How to scan.
@@ -48,11 +38,15 @@ pub struct Settings<'a> {
 }
 
 /// Scans all inputs. One that cannot be read to its end counts for nothing.
-pub fn scan(inputs: &[Input], settings: &Settings, monitor: &dyn Monitor) -> anyhow::Result<References> {
+pub fn scan(
+    inputs: &[Input],
+    settings: &Settings,
+    monitor: &dyn Monitor,
+) -> anyhow::Result<ScannedInputs<ReferenceCounter>> {
     let manifests: Vec<_> = inputs.iter().map(|input| &input.manifest).collect();
     let bases = || manifests.iter().map(|manifest| &manifest.base);
     let Settings { jobs, memory, .. } = *settings;
-    let scanned = scan::scan(&manifests, threads(memory.scan, jobs), monitor, |reading| Pass {
+    let scanned = scan::scan(&manifests, threads(memory.scan, jobs), monitor, |reading| NamedCollector {
         inputs,
         settings,
         counter: ReferenceCounter::new(bases(), Names::Keep, resolve, memory.scan, jobs)
@@ -60,29 +54,32 @@ pub fn scan(inputs: &[Input], settings: &Settings, monitor: &dyn Monitor) -> any
         tallies: Mutex::new(vec![Tally::default(); inputs.len()]),
         reading,
     })?;
-    let Pass { counter, tallies, .. } = scanned.collector;
+    let NamedCollector { counter, tallies, .. } = scanned.collector;
     let unreadable = scanned.unreadable;
     let tallies = tallies.into_inner().into_iter().enumerate();
-    Ok(References {
+    Ok(ScannedInputs {
         tallies: tallies.map(|(at, tally)| (!unreadable.contains_key(&at)).then_some(tally)).collect(),
         unreadable: unreadable.into_values().collect(),
-        counter,
+        counts: counter,
     })
 }
 
-impl References {
-    /// Joins the references of each object, with `jobs` threads; the objects take at most `memory`.
-    pub fn group(self, jobs: usize, memory: CountMemory, monitor: &dyn Monitor) -> anyhow::Result<Scanned> {
-        let ReferenceCounter { texts, objects, .. } = self.counter;
-        let done = || monitor.check();
-        texts.drain(jobs, &objects, done).context(CANNOT_COUNT)?;
-        let counts = NamedCounts::new(objects, jobs, memory.objects, done).context(CANNOT_COUNT)?;
-        Ok(Scanned { tallies: self.tallies, unreadable: self.unreadable, counts })
+impl ScannedInputs<ReferenceCounter> {
+    /// Joins the references of each object, with `jobs` threads.
+    pub fn group(
+        self,
+        jobs: usize,
+        memory: CountMemory,
+        monitor: &dyn Monitor,
+    ) -> anyhow::Result<ScannedInputs> {
+        let ScannedInputs { tallies, unreadable, counts } = self;
+        let counts = counts.named(jobs, memory.objects, || monitor.check())?;
+        Ok(ScannedInputs { tallies, unreadable, counts })
     }
 }
 
 /// One reading of all inputs.
-struct Pass<'a> {
+struct NamedCollector<'a> {
     inputs: &'a [Input],
     settings: &'a Settings<'a>,
     counter: ReferenceCounter,
@@ -91,7 +88,7 @@ struct Pass<'a> {
     reading: usize,
 }
 
-impl Collector for Pass<'_> {
+impl Collector for NamedCollector<'_> {
     type Worker<'a>
         = ReferenceWorker<'a>
     where
