@@ -74,7 +74,7 @@
 //! * The output depends on the manifests, the payloads and the options alone. Threads, the cache and
 //!   interruptions do not change it.
 
-pub mod analysis;
+pub(crate) mod analysis;
 pub mod archive;
 pub mod cache;
 pub mod commands;

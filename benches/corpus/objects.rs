@@ -2,7 +2,9 @@
 
 use anyhow::ensure;
 
-use onepull::analysis::law;
+#[path = "../../tests/support/law.rs"]
+#[allow(dead_code)] // Tests use the rest.
+mod law;
 
 use super::payload::Random;
 use super::{Sizes, Spec};

@@ -9,13 +9,15 @@ pub mod cache_sizes;
 pub mod concurrency;
 pub mod cost;
 pub mod histogram;
-pub mod law;
 pub mod lru;
 pub mod offline_bound;
 pub mod sampling;
 pub mod table;
 pub mod trace;
 
+#[cfg(test)]
+#[path = "../../tests/support/law.rs"]
+mod law;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use onepull::analysis::sampling::Share;
-use onepull::commands::analyze::{self, Options, Placement, Timing};
+use onepull::commands::analyze::{self, Options, Share};
 use onepull::commands::outputs::{self, Folders};
 
 use super::args::{CacheFolder, Shared, Tolerance, Usage, parse_plot};
@@ -159,9 +158,9 @@ impl Flags {
             sources: self.by_source,
             workers: self.workers.clone(),
             tasks: self.tasks,
-            placement: if self.simulate { Placement::Replayed } else { Placement::Assumed },
+            simulate: self.simulate,
             content_sample: self.content_sample,
-            timing: if self.probe { Timing::Probed } else { Timing::Skipped },
+            probe: self.probe,
             allow: self.allow.clone(),
             cache_dir,
             save: self.save.clone(),
@@ -190,9 +189,9 @@ mod tests {
         assert_eq!(options.sources, 10);
         assert_eq!(options.workers, [1, 4, 16, 64, 256]);
         assert_eq!(options.tasks, None);
-        assert_eq!(options.placement, Placement::Assumed);
+        assert!(!options.simulate);
         assert_eq!(options.content_sample, 0);
-        assert_eq!(options.timing, Timing::Skipped);
+        assert!(!options.probe);
         assert_eq!(options.jobs, 3);
     }
 
@@ -213,8 +212,8 @@ mod tests {
     #[test]
     fn switches_are_what_they_say() {
         let replayed = options(&["--simulate", "--probe"]).unwrap();
-        assert_eq!(replayed.placement, Placement::Replayed);
-        assert_eq!(replayed.timing, Timing::Probed);
+        assert!(replayed.simulate);
+        assert!(replayed.probe);
         assert_eq!(options(&["--tasks", "12"]).unwrap().tasks, Some(12));
         for other in [["--tasks", "12"], ["--sample", "1/2"]] {
             assert!(options(&["--simulate", other[0], other[1]]).is_err(), "{other:?}");

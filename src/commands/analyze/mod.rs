@@ -5,24 +5,17 @@
 //! Payloads are read only where that was asked for.
 
 mod advice;
-mod candidates;
-mod conclude;
-mod content;
-mod found;
-mod group;
-mod ladder;
-mod modalities;
+mod build_report;
 mod options;
-mod payloads;
-mod placement;
 mod report;
+mod sample_reads;
 #[cfg(test)]
 mod samples;
-mod scale;
 mod scan;
-mod sequence;
+mod scan_summary;
 mod sources;
 mod timing;
+mod trace;
 
 use std::time::Instant;
 
@@ -37,11 +30,11 @@ use crate::manifest::Manifest;
 use crate::monitor::Monitor;
 use crate::store::Source;
 use crate::store::local::Local;
-use found::Found;
 pub use options::*;
 pub use report::*;
 use scan::Counting;
-pub use sequence::FollowedReferences;
+use scan_summary::ScanSummary;
+pub use trace::FollowedReferences;
 
 /// Analyzes the manifests; payloads, where asked for, come from local files.
 ///
@@ -62,10 +55,10 @@ pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -
     let scan = start.elapsed().as_secs_f64();
 
     let group_start = Instant::now();
-    let counts = group::group(collector, options, monitor)?;
+    let counts = scan::group(collector, options, monitor)?;
     let group = group_start.elapsed().as_secs_f64();
 
-    let mut report = conclude::report(&counts, manifests as u64, unreadable, options);
+    let mut report = build_report::build_report(&counts, manifests as u64, unreadable, options);
     let fetch_start = Instant::now();
     fetch(source, counts.found, &mut report, options, monitor)?;
     report.seconds = Seconds { scan, group, fetch: fetch_start.elapsed().as_secs_f64(), total: 0.0 };
@@ -100,14 +93,14 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
     let (counting, unreadable) = read(&inputs, unreadable, options, monitor)?;
     let scan = start.elapsed().as_secs_f64();
     let group_start = Instant::now();
-    let (table, followed, found) = group::objects(counting, options.jobs, monitor)?;
+    let (table, followed, found) = scan::table(counting, options.jobs, monitor)?;
     let group = group_start.elapsed().as_secs_f64();
     let fetch_start = Instant::now();
     let sample = found.sizeless.into_names();
     let answers = if sample.is_empty() {
         Vec::new()
     } else {
-        payloads::sizes(&local, &sample, &pool(options)?, monitor)?
+        sample_reads::sizes(&local, &sample, &pool(options)?, monitor)?
     };
     let seconds = Seconds { scan, group, fetch: fetch_start.elapsed().as_secs_f64(), total: 0.0 };
     let (tally, asked) = (found.tally, sample.len() as u64);
@@ -144,7 +137,7 @@ fn read<'a>(
 /// Reads payloads, where that was asked for.
 fn fetch(
     source: &dyn Source,
-    found: Found,
+    found: ScanSummary,
     report: &mut Report,
     options: &Options,
     monitor: &dyn Monitor,
@@ -152,7 +145,7 @@ fn fetch(
     let pool = pool(options)?;
     let scattered = found.scattered.into_names();
     if !scattered.is_empty() {
-        report.content = Some(content::compare(source, &scattered, &pool, monitor)?);
+        report.content = Some(sample_reads::compare(source, &scattered, &pool, monitor)?);
     }
     let neighbours = found.neighbours.into_names();
     if !neighbours.is_empty() {

@@ -19,13 +19,14 @@ pub struct Options {
     pub workers: Vec<u64>,
     /// Tasks of the whole pass; `None`: one per manifest.
     pub tasks: Option<u64>,
-    /// Whether the placement of references over manifests is replayed, too.
-    pub placement: Placement,
+    /// Whether a replay counts what workers lose, with the references where they are.
+    pub simulate: bool,
     /// Objects that are read from their sources to compare their bytes; 0: none.
     pub content_sample: usize,
     /// Objects of unknown size whose sources a sizing asks for it; 0: none.
     pub unsized_sample: usize,
-    pub timing: Timing,
+    /// Whether some objects are timed, from their sources and through a cache.
+    pub probe: bool,
     /// Nothing outside these is read; empty: no limit. Concerns payloads, not manifests.
     pub allow: Vec<PathBuf>,
     /// Where the probe keeps its entries while it runs; a folder that is made and removed below it.
@@ -52,10 +53,10 @@ impl Options {
             sources: 0,
             workers: Vec::new(),
             tasks: None,
-            placement: Placement::Assumed,
+            simulate: false,
             content_sample: 0,
             unsized_sample: 0,
-            timing: Timing::Skipped,
+            probe: false,
             allow: Vec::new(),
             cache_dir: PathBuf::new(),
             save: None,
@@ -65,21 +66,4 @@ impl Options {
             memory,
         }
     }
-}
-
-/// How references lie over the manifests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placement {
-    /// At random: a formula.
-    Assumed,
-    /// As they are: a replay.
-    Replayed,
-}
-
-/// Whether source and cache are timed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timing {
-    Skipped,
-    /// Reads some objects from their sources and through a cache.
-    Probed,
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use parking_lot::Mutex;
 
+use super::build_report::scaled;
 use super::report::SourceShare;
-use super::scale::scaled;
 use crate::counting::CountedObject;
 
 /// Sources that are told apart; all further ones share the last number, and which those are

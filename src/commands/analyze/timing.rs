@@ -15,8 +15,8 @@ use anyhow::Context;
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
-use super::payloads;
 use super::report::Timings;
+use super::sample_reads;
 use crate::analysis::cost::{AccessCosts, CacheWork};
 use crate::cache::Cache;
 use crate::monitor::Monitor;
@@ -45,8 +45,8 @@ pub fn probe(
         )
     })?;
     let cache = Cache::open(folder.path())?;
-    let sums: Mutex<Sums> = Mutex::default();
-    let read = payloads::read(source, sample, pool, monitor, &|key, payload| {
+    let sums: Mutex<TimedSums> = Mutex::default();
+    let read = sample_reads::read(source, sample, pool, monitor, &|key, payload| {
         let start = Instant::now();
         let stored = cache.put(&key, &payload);
         let put = start.elapsed();
@@ -83,14 +83,14 @@ pub fn probe(
 
 /// What the timed objects took together.
 #[derive(Default)]
-struct Sums {
+struct TimedSums {
     objects: u64,
     bytes: u64,
     put: Duration,
     hit: Duration,
 }
 
-impl Sums {
+impl TimedSums {
     fn add(&mut self, bytes: u64, put: Duration, hit: Duration) {
         self.objects += 1;
         self.bytes += bytes;

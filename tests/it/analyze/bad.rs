@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use onepull::commands::analyze::{Options, Placement, run};
+use onepull::commands::analyze::{Options, run};
 use onepull::monitor::Phase;
 use predicates::str::contains;
 use serde_json::json;
@@ -41,7 +41,7 @@ fn a_corpus_without_references_has_nothing_to_fetch() {
     corpus.parquet("b.parquet", &[Row::text("s", 0, "x")]);
     corpus.manifest("c.jsonl", b"");
     corpus.parquet("d.parquet", &[]);
-    let report = analyze(&Options { placement: Placement::Replayed, ..options(&corpus) });
+    let report = analyze(&Options { simulate: true, ..options(&corpus) });
     assert_eq!((report.manifests, report.rows, report.references, report.objects), (4, 3, 0, 0));
     assert_eq!((report.oracle_hit_rate, report.mean_multiplicity), (0.0, 0.0));
     assert!(report.histogram.is_empty() && report.concurrency.is_empty() && report.budgets.is_empty());
@@ -82,7 +82,7 @@ fn manifests_that_cannot_be_read_are_named_and_the_rest_is_counted_as_without_th
     let mut random = Random::new(5);
     let good: Vec<Manifest> = (0..6).map(|_| Manifest::random(&mut random, 400, 300)).collect();
     write(&corpus, &good);
-    let options = Options { placement: Placement::Replayed, ..options(&corpus) };
+    let options = Options { simulate: true, ..options(&corpus) };
     let mut expected = lasting(&analyze(&options));
 
     let rows = Manifest::random(&mut random, 5_000, 900).rows;
@@ -234,8 +234,8 @@ fn flawed() -> Corpus {
 #[test]
 fn bad_locators_and_lines_are_counted_by_class_and_named_by_file_and_row() {
     let corpus = flawed();
-    for placement in [Placement::Assumed, Placement::Replayed] {
-        let (report, problems) = analyze_told(&Options { placement, ..options(&corpus) });
+    for simulate in [false, true] {
+        let (report, problems) = analyze_told(&Options { simulate, ..options(&corpus) });
         assert_eq!((report.references, report.objects, report.spellings), (6, 1, 1));
         assert_eq!((report.bad_locator, report.no_locator), (8, 2));
         assert_eq!(report.rows, 18);

@@ -1,6 +1,6 @@
 //! Counts of a whole run equal the naive ones, in every form, at any jobs and any memory.
 
-use onepull::commands::analyze::{Options, Placement};
+use onepull::commands::analyze::Options;
 
 use super::forms::FORMS;
 use super::model::{Manifest, assert_counts, in_task_duplicates, write, write_as};
@@ -23,12 +23,12 @@ fn the_report_is_that_of_a_map_at_any_jobs_and_memory() {
     for (jobs, memory) in
         [(1, 1 << 40), (2, 1 << 30), (8, 1 << 30), (1, 16_000_000), (2, 16_000_000), (8, 16_000_000)]
     {
-        for (nth, placement) in [Placement::Assumed, Placement::Replayed].into_iter().enumerate() {
-            let what = format!("{jobs} jobs, {memory} bytes, {placement:?}");
-            let options = Options { jobs, memory, placement, sources: 100, ..options(&corpus) };
+        for (nth, simulate) in [false, true].into_iter().enumerate() {
+            let what = format!("{jobs} jobs, {memory} bytes, simulate: {simulate}");
+            let options = Options { jobs, memory, simulate, sources: 100, ..options(&corpus) };
             let report = analyze(&options);
             assert_counts(&report, &corpus, &manifests, &what);
-            if placement == Placement::Replayed {
+            if simulate {
                 assert_eq!(report.in_task_duplicates, in_task_duplicates(&manifests), "{what}");
             }
             let lasting = lasting(&report);
@@ -42,9 +42,7 @@ fn sixteen_megabytes_are_not_enough_for_a_replay_of_many_objects_and_it_spills()
     let corpus = Corpus::new();
     let manifests = manifests(2, 2);
     write(&corpus, &manifests);
-    let spilled = |memory| {
-        analyze(&Options { memory, placement: Placement::Replayed, ..options(&corpus) }).spilled_bytes
-    };
+    let spilled = |memory| analyze(&Options { memory, simulate: true, ..options(&corpus) }).spilled_bytes;
     assert_eq!(spilled(1 << 40), 0);
     assert!(spilled(16_000_000) > 0);
 }

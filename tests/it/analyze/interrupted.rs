@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use onepull::commands::analyze::{Options, Placement, Timing, run};
+use onepull::commands::analyze::{Options, run};
 use onepull::monitor::{Interrupted, Monitor, Phase};
 use predicates::prelude::*;
 use rustix::process::{Pid, Signal, kill_process};
@@ -57,13 +57,13 @@ fn a_run_stops_wherever_it_is_and_leaves_the_folder_as_it_was() {
     manifests[0].rows.extend(payloads);
     write(&corpus, &manifests);
     let before = files::tree(&corpus.path(""));
-    for (jobs, placement) in [(1, Placement::Replayed), (3, Placement::Assumed)] {
+    for (jobs, simulate) in [(1, true), (3, false)] {
         let options = Options {
-            placement,
+            simulate,
             jobs,
             memory: 16_000_000,
             content_sample: 30,
-            timing: Timing::Probed,
+            probe: true,
             ..options(&corpus)
         };
         let undisturbed = Stopping::after(u64::MAX);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use onepull::commands::analyze::{Options, Placement, Report};
+use onepull::commands::analyze::{Options, Report};
 
 use super::model::{Object, WAYS};
 use super::{analyze, analyze_told, assert_same, lasting, options};
@@ -27,7 +27,7 @@ fn sums(report: &Report) -> (u64, u64, u64) {
 /// The same with and without a replay, which reads every text.
 fn sums_of(options: &Options) -> (u64, u64, u64) {
     let assumed = sums(&analyze(options));
-    let replayed = sums(&analyze(&Options { placement: Placement::Replayed, ..options.clone() }));
+    let replayed = sums(&analyze(&Options { simulate: true, ..options.clone() }));
     assert_eq!(assumed, replayed, "assumed and replayed");
     assumed
 }
@@ -116,8 +116,8 @@ fn pages_of_one_document_are_one_object() {
     let pages: Vec<_> = (0..12).chain(0..3).map(page).chain([whole("/scan.tif"), whole("/b.jpg")]).collect();
     corpus.jsonl("a.jsonl", &images(&pages));
     corpus.parquet("b.parquet", &images(&pages));
-    for placement in [Placement::Assumed, Placement::Replayed] {
-        let report = analyze(&Options { placement, ..options(&corpus) });
+    for simulate in [false, true] {
+        let report = analyze(&Options { simulate, ..options(&corpus) });
         assert_eq!(sums(&report), (34, 2, 14));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use onepull::commands::analyze::{Options, Report, Timing};
+use onepull::commands::analyze::{Options, Report};
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -105,7 +105,7 @@ fn nothing_is_read_unless_it_is_asked_for() {
 #[test]
 fn a_probe_times_source_and_cache_and_leaves_nothing_behind() {
     let corpus = corpus(true);
-    let options = Options { timing: Timing::Probed, ..options(&corpus) };
+    let options = Options { probe: true, ..options(&corpus) };
     let probed = || {
         let (report, problems) = analyze_told(&options);
         let timing = report.timing.unwrap();

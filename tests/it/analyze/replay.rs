@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use onepull::commands::analyze::{Options, Placement};
+use onepull::commands::analyze::Options;
 use serde_json::Value;
 
 use super::forms::{FORMS, Form};
@@ -99,13 +99,8 @@ fn a_replay_equals_one_by_hand_to_the_last_reference() {
         let references: usize = tasks.iter().map(Vec::len).sum();
         let objects = tasks.iter().flatten().collect::<HashSet<_>>().len();
         for (jobs, memory) in [(1, 1 << 30), (3, 16_000_000)] {
-            let options = Options {
-                placement: Placement::Replayed,
-                workers: WORKERS.to_vec(),
-                jobs,
-                memory,
-                ..options(&corpus)
-            };
+            let options =
+                Options { simulate: true, workers: WORKERS.to_vec(), jobs, memory, ..options(&corpus) };
             let report = analyze(&options);
             assert_eq!((report.references, report.objects), (references as u64, objects as u64));
             assert_eq!(report.concurrency.len(), WORKERS.len());

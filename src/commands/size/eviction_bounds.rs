@@ -1,4 +1,4 @@
-//! What caches give in which all objects compete for the place: LRU, and the best of all policies.
+//! The hits of caches that evict: LRU, and the bound on every policy.
 //!
 //! Both depend on the order of the references. Where that of the manifests is known it is followed,
 //! else references are taken to come in random order, for which the table is enough.
@@ -14,20 +14,20 @@ use crate::analysis::trace::Trace;
 
 /// Hits with a cache of one size, as far as sizes of objects are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Competing {
+pub struct EvictionHits {
     pub lru: f64,
     /// More than any policy gives.
     pub bound: f64,
 }
 
 /// The hits of each of `budgets`, bytes, in their order, and in which order references come.
-pub fn compete(
+pub fn eviction_hits(
     table: &MultiplicityTable,
     totals: &TableTotals,
     buckets: &[Bucket],
     trace: Option<&Trace>,
     budgets: &[u64],
-) -> (Vec<Competing>, Order) {
+) -> (Vec<EvictionHits>, Order) {
     let follows = |trace: &&Trace| trace.duplicates() > 0 && trace.is_countable();
     match trace.filter(follows) {
         Some(trace) => {
@@ -49,12 +49,14 @@ pub fn compete(
 
 /// A sample tells which share of the hits of an unbounded cache remains: how many these are is
 /// known. For that the objects that the sample has by chance matter less.
-fn in_order(trace: &Trace, totals: &TableTotals, budgets: &[u64]) -> Vec<Competing> {
+fn in_order(trace: &Trace, totals: &TableTotals, budgets: &[u64]) -> Vec<EvictionHits> {
     let all = totals.recurring.hits as f64 / trace.duplicates() as f64;
     let (lru, bound) =
         rayon::join(|| lru::in_order(trace, budgets), || offline_bound::in_order(trace, budgets));
-    let hits =
-        |(lru, bound): (u64, u64)| Competing { lru: lru.min(bound) as f64 * all, bound: bound as f64 * all };
+    let hits = |(lru, bound): (u64, u64)| EvictionHits {
+        lru: lru.min(bound) as f64 * all,
+        bound: bound as f64 * all,
+    };
     lru.into_iter().zip(bound).map(hits).collect()
 }
 
@@ -69,11 +71,11 @@ fn sampling_error(buckets: &[Bucket], stands_for: u64) -> f64 {
 }
 
 /// For caches of a few objects the formula of LRU is too high; the bound is not.
-fn in_random_order(table: &MultiplicityTable, buckets: &[Bucket], budgets: &[u64]) -> Vec<Competing> {
+fn in_random_order(table: &MultiplicityTable, buckets: &[Bucket], budgets: &[u64]) -> Vec<EvictionHits> {
     let random_order = RandomOrder::new(table);
     let hits = |&budget: &u64| {
         let bound = random_order.hits(budget);
-        Competing { lru: lru::in_random_order(buckets, budget).min(bound), bound }
+        EvictionHits { lru: lru::in_random_order(buckets, budget).min(bound), bound }
     };
     budgets.par_iter().map(hits).collect()
 }
@@ -104,8 +106,12 @@ mod tests {
         Trace::new(references, sizes.into_iter(), sample)
     }
 
-    fn rates(table: &MultiplicityTable, trace: Option<&Trace>, budgets: &[u64]) -> (Vec<Competing>, Order) {
-        compete(table, &table.totals(), table.histogram().buckets(), trace, budgets)
+    fn rates(
+        table: &MultiplicityTable,
+        trace: Option<&Trace>,
+        budgets: &[u64],
+    ) -> (Vec<EvictionHits>, Order) {
+        eviction_hits(table, &table.totals(), table.histogram().buckets(), trace, budgets)
     }
 
     #[test]

@@ -2,27 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use super::group::Counts;
 use super::options::{Options, Share};
 use super::report::*;
-use super::scale::scaled;
-use super::{ladder, placement};
+use super::scan::Counts;
+use super::trace::ReplayOutcome;
+use crate::analysis::admission::{Admission, Policy, admit};
+use crate::analysis::cache_sizes::round_sizes;
 use crate::analysis::concurrency;
 use crate::analysis::histogram::{Bucket, Histogram};
 use crate::analysis::sampling::Estimates;
+use crate::analysis::table::MultiplicityTable;
 use crate::commands::Unreadable;
 
 /// Shares of the objects whose hits are reported.
 const CONCENTRATIONS: [f64; 3] = [0.001, 0.01, 0.1];
 
 /// All of the report that counts can tell; payloads, advice and times are the caller's.
-pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, options: &Options) -> Report {
+pub fn build_report(
+    counts: &Counts,
+    manifests: u64,
+    unreadable: Vec<Unreadable>,
+    options: &Options,
+) -> Report {
     let Counts { table, sources, totals, found, placed, unwritten } = counts;
     let tally = &found.tally;
     let summary = table.histogram();
     let mut errors = BTreeMap::new();
     tally.add_errors_to(&mut errors);
-    let sample = options.sample.map(|share| Scale::of(&summary, share, tally.references));
+    let sample = options.sample.map(|share| SampleScale::new(&summary, share, tally.references));
     let scale = sample.as_ref().map_or(1.0, |sample| 1.0 / sample.share.share);
     let objects = match &sample {
         Some(sample) => sample.estimates.objects.value.round() as u64,
@@ -55,7 +62,7 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
         oracle_byte_hit_rate: summary.byte_ceiling(),
         histogram: summary.buckets().iter().map(|bucket| multiplicity(bucket, scale)).collect(),
         concentration: concentrations(&summary, scale),
-        budgets: ladder::budgets(table, scale, oracle_hit_rate),
+        budgets: budgets(table, scale, oracle_hit_rate),
         sources: sources.report(options.sources, scale),
         concurrency: concurrency_lines(summary.buckets(), references, tasks, options, placed.as_ref()),
         in_task_duplicates: match placed {
@@ -72,14 +79,14 @@ pub fn report(counts: &Counts, manifests: u64, unreadable: Vec<Unreadable>, opti
 }
 
 /// What is estimated of a sample.
-struct Scale {
+struct SampleScale {
     share: Share,
     estimates: Estimates,
 }
 
-impl Scale {
-    fn of(summary: &Histogram, share: Share, references: u64) -> Scale {
-        Scale { share, estimates: Estimates::new(summary, share.share, references) }
+impl SampleScale {
+    fn new(summary: &Histogram, share: Share, references: u64) -> SampleScale {
+        SampleScale { share, estimates: Estimates::new(summary, share.share, references) }
     }
 
     fn report(&self, summary: &Histogram) -> Sample {
@@ -123,7 +130,7 @@ fn concurrency_lines(
     references: u64,
     tasks: u64,
     options: &Options,
-    placed: Option<&placement::Outcome>,
+    placed: Option<&ReplayOutcome>,
 ) -> Vec<Concurrency> {
     if references == 0 || tasks == 0 {
         return Vec::new();
@@ -146,12 +153,49 @@ fn concurrency_lines(
     options.workers.iter().enumerate().map(line).collect()
 }
 
+/// Cache sizes up to the smallest one that reaches `ceiling`, which is the last. Every object in
+/// `table` stands for `scale` objects. Empty where no size is known, or nothing recurs.
+fn budgets(table: &MultiplicityTable, scale: f64, ceiling: f64) -> Vec<Budget> {
+    let totals = table.totals();
+    let (all, hits) = (totals.unique_bytes as f64 * scale, (totals.references - totals.objects) as f64);
+    if all == 0.0 || hits == 0.0 {
+        return Vec::new();
+    }
+    let enough = (totals.recurring.bytes as f64 * scale).max(1.0);
+    let mut sizes = round_sizes(enough as u128, PARTS);
+    sizes.retain(|size| (*size as f64) < enough);
+    let mut counted: Vec<u64> = sizes.iter().map(|size| (*size as f64 / scale) as u64).collect();
+    // Not by way of a float, lest the last object is missing.
+    sizes.push(enough as u64);
+    counted.push(u64::try_from(totals.recurring.bytes).unwrap_or(u64::MAX));
+    let line = |(budget_bytes, admission): (u64, Admission)| Budget {
+        budget_bytes,
+        byte_share: budget_bytes as f64 / all,
+        // By way of the ceiling: in a sample that is a better estimate than the sample's own.
+        hit_rate: ceiling * admission.admitted.hits as f64 / hits,
+        byte_hit_rate: admission.admitted.hit_bytes as f64 / totals.reference_bytes as f64,
+        objects: scaled(admission.admitted.objects.into(), scale),
+    };
+    let lines = sizes.into_iter().zip(admit(table, Policy::Density, &counted)).map(line);
+    lines.skip_while(|line| line.hit_rate < FIRST_HITS * ceiling).collect()
+}
+
+/// The smallest size is about this part of the largest; much smaller caches hold hardly an object.
+const PARTS: u32 = 10_000;
+
+/// The first line is that of a cache that gives this share of the hits.
+const FIRST_HITS: f64 = 0.02;
+
+/// `n`, times the number of objects that each counted one stands for. Exact where that is 1.
+pub fn scaled(n: u128, scale: f64) -> u64 {
+    if scale == 1.0 { u64::try_from(n).unwrap_or(u64::MAX) } else { (n as f64 * scale).round() as u64 }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::found::Found;
+    use super::super::scan_summary::ScanSummary;
     use super::super::sources::SourceSums;
     use super::*;
-    use crate::analysis::table::MultiplicityTable;
     use crate::commands::tally::Tally;
     use crate::counting::counter::CountTotals;
     use crate::fault;
@@ -171,7 +215,7 @@ mod tests {
         let mut table = MultiplicityTable::default();
         objects.iter().for_each(|(k, size)| table.push(*k, *size));
         table.settle();
-        let mut found = Found::new(&options(None));
+        let mut found = ScanSummary::new(&options(None));
         found.tally = Tally { rows: 900, no_locator: 3, bad_rows: 2, ..Tally::default() };
         found.tally.bad_locators.insert(fault::Class::BadLocator, 4);
         let tally = Tally { references: table.totals().references, ..Tally::default() };
@@ -189,7 +233,7 @@ mod tests {
 
     #[test]
     fn the_identities_hold_and_errors_have_their_classes() {
-        let report = report(&many(), 7, Vec::new(), &options(None));
+        let report = build_report(&many(), 7, Vec::new(), &options(None));
         assert_eq!((report.references, report.objects, report.duplicates), (4_200, 1_200, 3_000));
         assert_eq!((report.manifests, report.rows, report.no_locator, report.bad_locator), (7, 900, 3, 4));
         assert_eq!(report.errors, [("bad_row", 2), ("bad_locator", 4)].into());
@@ -205,7 +249,7 @@ mod tests {
     #[test]
     fn an_estimate_from_all_keys_is_the_exact_report() {
         let json = |sample: Option<f64>| {
-            let mut report = report(&many(), 7, Vec::new(), &options(sample));
+            let mut report = build_report(&many(), 7, Vec::new(), &options(sample));
             let interval = report.sample.take();
             (serde_json::to_value(&report).unwrap(), interval)
         };
@@ -222,7 +266,7 @@ mod tests {
         let mut counts = many();
         // In all there are references to objects that the sample does not hold.
         counts.found.add_rows_of(1, &Tally { references: 12_600, ..Tally::default() });
-        let report = report(&counts, 7, Vec::new(), &options(Some(0.25)));
+        let report = build_report(&counts, 7, Vec::new(), &options(Some(0.25)));
         assert_eq!((report.references, report.objects, report.duplicates), (16_800, 4_800, 12_000));
         assert_eq!(report.histogram[0].objects, 800);
         assert_eq!(report.spellings, 4_800);
@@ -245,7 +289,7 @@ mod tests {
     #[test]
     fn without_references_nothing_is_divided_by_nothing() {
         for sample in [None, Some(0.5)] {
-            let report = report(&counts(&[]), 0, Vec::new(), &options(sample));
+            let report = build_report(&counts(&[]), 0, Vec::new(), &options(sample));
             assert_eq!((report.objects, report.concurrency.len(), report.histogram.len()), (0, 0, 0));
             assert_eq!((report.oracle_hit_rate, report.mean_multiplicity), (0.0, 0.0));
             assert_eq!((report.singleton_share, report.oracle_byte_hit_rate), (0.0, None));
@@ -256,11 +300,50 @@ mod tests {
 
     #[test]
     fn all_workers_at_once_reach_nothing_and_one_almost_the_ceiling() {
-        let report = report(&many(), 3, Vec::new(), &options(None));
+        let report = build_report(&many(), 3, Vec::new(), &options(None));
         let lines: Vec<_> = report.concurrency.iter().map(|line| (line.workers, line.tasks)).collect();
         assert_eq!(lines, [(1, 10), (2, 10), (100, 10)]);
         let rates: Vec<f64> = report.concurrency.iter().map(|line| line.hit_rate).collect();
         assert!(rates.is_sorted_by(|a, b| a > b) && rates[0] < report.oracle_hit_rate, "{rates:?}");
         assert_eq!((rates[2], report.concurrency[2].source_reads), (0.0, 4_200));
+    }
+
+    fn table_of(objects: impl IntoIterator<Item = (u64, Option<u64>)>) -> MultiplicityTable {
+        let mut table = MultiplicityTable::default();
+        objects.into_iter().for_each(|(k, size)| table.push(k, size));
+        table.settle();
+        table
+    }
+
+    #[test]
+    fn sizes_ascend_to_the_smallest_cache_that_reaches_the_ceiling() {
+        // The n-th object has n % 6 + 1 references; every fourth has no known size.
+        let counted = table_of((0..1_200).map(|n| (n % 6 + 1, (n % 4 > 0).then_some(1_000 + n))));
+        let ceiling = counted.histogram().ceiling();
+        let found = budgets(&counted, 1.0, ceiling);
+        assert!(found.len() > 8, "{found:?}");
+        assert!(found.is_sorted_by(|a, b| a.budget_bytes < b.budget_bytes && a.hit_rate <= b.hit_rate));
+        let recurring = |n: &u64| !n.is_multiple_of(6) && !n.is_multiple_of(4);
+        let bytes: u64 = (0..1_200).filter(recurring).map(|n| 1_000 + n).sum();
+        let hits: u64 = (0..1_200).filter(recurring).map(|n| n % 6).sum();
+        let last = found.last().unwrap();
+        assert_eq!((last.budget_bytes, last.objects), (bytes, (0..1_200).filter(recurring).count() as u64));
+        assert_eq!(last.hit_rate, hits as f64 / 4_200.0);
+        assert!((last.byte_hit_rate - counted.histogram().byte_ceiling().unwrap()).abs() < 1e-12);
+        let least = FIRST_HITS * ceiling;
+        assert!((least..2.0 * least).contains(&found[0].hit_rate), "{:?}", found[0]);
+    }
+
+    #[test]
+    fn without_sizes_or_duplicates_there_are_no_budgets() {
+        let none = |objects: &[(u64, Option<u64>)]| {
+            let counted = table_of(objects.iter().copied());
+            budgets(&counted, 1.0, counted.histogram().ceiling()).is_empty()
+        };
+        assert!(none(&[(3, None), (1, None)]));
+        assert!(none(&[(1, Some(5)), (1, Some(7))]));
+        assert!(none(&[(9, Some(0))]));
+        assert!(none(&[]));
+        assert!(!none(&[(2, Some(1))]));
     }
 }

@@ -1,17 +1,18 @@
-//! From the multiplicity table to the report: curves first, then what they answer.
+//! From the multiplicity table to the report: curves first, then what they answer, and what that
+//! means in plain sentences.
 
-use super::competition::{Competing, compete};
-use super::options::{Objective, Options};
-use super::report::*;
+use super::eviction_bounds::{EvictionHits, eviction_hits};
+use super::*;
 use crate::analysis::admission::{self, Admission, Policy};
 use crate::analysis::cache_sizes::{curve_sizes, round_sizes};
 use crate::analysis::cost::CacheWork;
 use crate::analysis::histogram::Histogram;
 use crate::analysis::table::{MultiplicityTable, ObjectSums, TableTotals};
 use crate::analysis::trace::Trace;
+use crate::commands::format::count;
 
 /// All of the report that the table can tell; errors, advice and times are the caller's.
-pub fn report(table: &MultiplicityTable, trace: Option<&Trace>, options: &Options) -> Report {
+pub fn build_report(table: &MultiplicityTable, trace: Option<&Trace>, options: &Options) -> Report {
     let totals = table.totals();
     let share = |part: u64| part as f64 / totals.objects.max(1) as f64;
     let sized = totals.objects - totals.unsized_objects;
@@ -29,7 +30,7 @@ pub fn report(table: &MultiplicityTable, trace: Option<&Trace>, options: &Option
         || Curves::new(table, &totals, options, &budgets, &points),
         || {
             let histogram = table.histogram();
-            let competing = compete(table, &totals, histogram.buckets(), trace, &sizes);
+            let competing = eviction_hits(table, &totals, histogram.buckets(), trace, &sizes);
             (histogram, competing, admission::knee(table, Policy::Density))
         },
     );
@@ -140,7 +141,7 @@ impl<'a> Curves<'a> {
         }
     }
 
-    fn budgets(&self, competing: &[Competing]) -> Vec<Budget> {
+    fn budgets(&self, competing: &[EvictionHits]) -> Vec<Budget> {
         let line = |(nth, count): (usize, &Admission)| {
             let (density, own) = (&self.density.budgets[nth], self.own.as_ref().map(|own| &own.budgets[nth]));
             let chosen = [Some(count), Some(density), own];
@@ -158,7 +159,7 @@ impl<'a> Curves<'a> {
         self.count.budgets.iter().enumerate().map(line).collect()
     }
 
-    fn curve(&self, competing: &[Competing]) -> Vec<Point> {
+    fn curve(&self, competing: &[EvictionHits]) -> Vec<Point> {
         let rate = |admission: &Admission| self.of_requests(admission.admitted.hits as f64);
         let lines = self.count.points.iter().zip(&self.density.points).zip(competing);
         lines
@@ -174,7 +175,7 @@ impl<'a> Curves<'a> {
 
     /// An admission is a policy, too. From a sample, or for random order, the bound is an estimate:
     /// where that is below what admission surely reaches, it is wrong.
-    fn bound<'b>(&self, competing: &Competing, admissions: impl Iterator<Item = &'b Admission>) -> f64 {
+    fn bound<'b>(&self, competing: &EvictionHits, admissions: impl Iterator<Item = &'b Admission>) -> f64 {
         let reached = admissions.map(|admission| admission.admitted.hits as f64);
         self.of_requests(reached.fold(competing.bound, f64::max))
     }
@@ -275,6 +276,51 @@ fn name(objective: Objective) -> &'static str {
 
 fn narrow(bytes: u128) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+/// From here on the error of a sample is worth a sentence.
+const NOTABLE_ERROR: f64 = 0.02;
+
+/// The sentences that apply.
+pub fn advice(report: &Report, origin: &Origin) -> Vec<String> {
+    let mut advice = Vec::new();
+    if report.references == 0 {
+        return advice;
+    }
+    if report.ceiling == 0.0 {
+        advice.push("no object is referenced twice: no cache of any size can help this corpus".into());
+        return advice;
+    }
+    let unknown = 1.0 - report.sized_share - report.assumed_share;
+    if unknown > 1e-9 {
+        let percent = 100.0 * unknown;
+        let asked = report.probed_sizes.map_or(0, |probed| probed.asked);
+        // Saved counts hold no locators to ask.
+        let ask = match origin {
+            Origin::Manifests(_) => ", --probe-sizes N asks the sources of N of them",
+            Origin::Table(_) => "",
+        };
+        advice.push(match asked {
+            0 => format!(
+                "{percent:.2} % of the objects have no known size and are never admitted; --assume-size SIZE \
+                 gives them one{ask}"
+            ),
+            _ => format!(
+                "no source knows a size ({} were asked), so the {percent:.2} % of the objects without one are never \
+                 admitted; --assume-size SIZE gives them one",
+                count(asked)
+            ),
+        });
+    }
+    if report.order.error > NOTABLE_ERROR {
+        advice.push(format!(
+            "a few objects have so many of the references that LRU and any policy, estimated from 1 in {:.0} \
+             objects, may be off by {:.0} % of what they say",
+            1.0 / report.order.share,
+            100.0 * report.order.error
+        ));
+    }
+    advice
 }
 
 #[cfg(test)]

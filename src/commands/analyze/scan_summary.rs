@@ -1,0 +1,203 @@
+//! What a scan finds beside the counts: what the rows are, and samples of the objects, to read or to
+//! ask about.
+
+use std::collections::BTreeMap;
+
+use arrow_array::{Array, StringViewArray};
+
+use super::options::Options;
+use crate::commands::tally::Tally;
+use crate::object::{ObjectId, ObjectName};
+
+/// What one thread found, or all together.
+#[derive(Clone)]
+pub struct ScanSummary {
+    pub tally: Tally,
+    pub modalities: ModalityCounts,
+    /// References by the number of the manifest.
+    pub by_manifest: BTreeMap<usize, u64>,
+    /// Objects to compare the payloads of.
+    pub scattered: ObjectSample,
+    /// Objects to time: neighbours, as a run reads them.
+    pub neighbours: ObjectSample,
+    /// Objects of unknown size, to ask their sources for it.
+    pub sizeless: ObjectSample,
+}
+
+/// Objects that are timed.
+const TIMED: usize = 64;
+
+/// Ranges that start in the same stretch of this many bytes are neighbours.
+const STRETCH: u64 = 1 << 20;
+
+impl ScanSummary {
+    /// Nothing yet.
+    pub fn new(options: &Options) -> ScanSummary {
+        ScanSummary {
+            tally: Tally::default(),
+            modalities: ModalityCounts::default(),
+            by_manifest: BTreeMap::new(),
+            scattered: ObjectSample::new(options.content_sample),
+            neighbours: ObjectSample::new(if options.probe { TIMED } else { 0 }),
+            sizeless: ObjectSample::new(options.unsized_sample),
+        }
+    }
+
+    pub fn merge(&mut self, other: ScanSummary) {
+        self.tally.add(&other.tally);
+        self.modalities.add(&other.modalities);
+        for (manifest, count) in other.by_manifest {
+            *self.by_manifest.entry(manifest).or_default() += count;
+        }
+        self.scattered.merge(other.scattered);
+        self.neighbours.merge(other.neighbours);
+        self.sizeless.merge(other.sizeless);
+    }
+
+    /// Adds what some rows of the manifest at `input` are.
+    pub fn add_rows_of(&mut self, input: usize, tally: &Tally) {
+        self.tally.add(tally);
+        *self.by_manifest.entry(input).or_default() += tally.references;
+    }
+
+    /// Offers an object to be read, or asked for its size.
+    #[inline]
+    pub fn offer(&mut self, id: ObjectId, name: &ObjectName) {
+        if !self.scattered.is_none() {
+            self.scattered.offer(id.random(), id, name);
+        }
+        if !self.neighbours.is_none() {
+            self.neighbours.offer(name.neighbourhood(STRETCH), id, name);
+        }
+        if !self.sizeless.is_none() && name.size().is_none() {
+            self.sizeless.offer(id.random(), id, name);
+        }
+    }
+}
+
+/// The objects of the lowest ranks among those that were offered.
+#[derive(Clone, Debug)]
+pub struct ObjectSample {
+    most: usize,
+    /// By rank and id.
+    lowest: BTreeMap<(u64, ObjectId), ObjectName>,
+}
+
+impl ObjectSample {
+    /// Keeps at most this many.
+    pub fn new(most: usize) -> ObjectSample {
+        ObjectSample { most, lowest: BTreeMap::new() }
+    }
+
+    /// Whether none are wanted.
+    pub fn is_none(&self) -> bool {
+        self.most == 0
+    }
+
+    /// Offers an object; a second time changes nothing.
+    #[inline]
+    pub fn offer(&mut self, rank: u64, id: ObjectId, name: &ObjectName) {
+        if self.lowest.len() < self.most
+            || self.lowest.last_key_value().is_some_and(|(highest, _)| (rank, id) < *highest)
+        {
+            self.insert(rank, id, name.clone());
+        }
+    }
+
+    pub fn merge(&mut self, other: ObjectSample) {
+        for ((rank, id), name) in other.lowest {
+            self.insert(rank, id, name);
+        }
+    }
+
+    /// The names, in order of rank.
+    pub fn into_names(self) -> Vec<ObjectName> {
+        self.lowest.into_values().collect()
+    }
+
+    fn insert(&mut self, rank: u64, id: ObjectId, name: ObjectName) {
+        self.lowest.insert((rank, id), name);
+        if self.lowest.len() > self.most {
+            self.lowest.pop_last();
+        }
+    }
+}
+
+/// Rows that are told apart by their modality; all others count together.
+const NAMED: [&str; 3] = ["image", "metadata", "text"];
+const OTHER: &str = "other";
+
+/// How many rows have which modality.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModalityCounts {
+    named: [u64; NAMED.len()],
+    other: u64,
+}
+
+impl ModalityCounts {
+    /// Counts each row of the column.
+    pub fn count(&mut self, column: &StringViewArray) {
+        // A text of up to 12 bytes lies in its view, which is compared as one number.
+        let views = StringViewArray::from_iter_values(NAMED);
+        let views: [u128; NAMED.len()] = std::array::from_fn(|nth| views.views()[nth]);
+        let before: u64 = self.named.iter().sum();
+        for (row, view) in column.views().iter().enumerate() {
+            if let Some(nth) = views.iter().position(|named| named == view).filter(|_| !column.is_null(row)) {
+                self.named[nth] += 1;
+            }
+        }
+        self.other += column.len() as u64 - (self.named.iter().sum::<u64>() - before);
+    }
+
+    /// Rows by the name of their modality; those without rows are left out.
+    pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
+        let named = NAMED.into_iter().zip(self.named);
+        named.chain([(OTHER, self.other)]).filter(|(_, rows)| *rows > 0).collect()
+    }
+
+    pub fn add(&mut self, other: &ModalityCounts) {
+        self.named.iter_mut().zip(other.named).for_each(|(rows, more)| *rows += more);
+        self.other += other.other;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::locator::Target;
+
+    fn name(rank: u64) -> ObjectName {
+        ObjectName::new(format!("/{rank}").as_bytes(), &Target::Whole)
+    }
+
+    #[test]
+    fn the_lowest_ranks_are_kept_in_whatever_order_they_come() {
+        let objects: Vec<u64> = (0..100).map(|n| n * 37 % 100).collect();
+        let mut halves = [ObjectSample::new(5), ObjectSample::new(5)];
+        for (nth, rank) in objects.iter().chain(&objects).enumerate() {
+            halves[nth % 2].offer(*rank, name(*rank).id(), &name(*rank));
+        }
+        let [mut all, other] = halves;
+        all.merge(other);
+        assert_eq!(all.into_names(), [0, 1, 2, 3, 4].map(name));
+    }
+
+    #[test]
+    fn none_are_kept_if_none_are_wanted() {
+        let mut none = ObjectSample::new(0);
+        none.offer(0, name(0).id(), &name(0));
+        assert!(none.into_names().is_empty());
+    }
+
+    #[test]
+    fn all_but_the_three_of_the_schema_count_together() {
+        let names =
+            [Some("image"), None, Some("text"), Some("image"), Some("a rather long modality"), Some("")];
+        let mut modalities = ModalityCounts::default();
+        modalities.count(&StringViewArray::from_iter(names));
+        assert_eq!(modalities.by_name(), [("image", 2), ("text", 1), ("other", 3)].into());
+        modalities.add(&modalities.clone());
+        modalities.count(&StringViewArray::from_iter_values(["metadata"]));
+        assert_eq!(modalities.by_name(), [("image", 4), ("text", 2), ("other", 6), ("metadata", 1)].into());
+    }
+}
