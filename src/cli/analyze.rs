@@ -8,9 +8,8 @@ use onepull::commands::analyze::{self, Options, Share};
 use onepull::commands::outputs::{self, Folders};
 
 use super::args::{CacheFolder, Shared, Tolerance, Usage, parse_plot};
-use super::console::Console;
 use super::exit::{self, Exit};
-use super::{output, quantity, render, system};
+use super::{console, output, quantity, render, system};
 
 /// What an interrupted run leaves behind.
 pub const INTERRUPTED: &str = "there is no report; run the same command to start again";
@@ -36,7 +35,7 @@ Examples:
 /// is lost when several workers share a cache.
 #[derive(Debug, Args)]
 #[command(mut_arg("cache", |flag| flag.help_heading("Images").help(CACHE_HELP).long_help(CACHE_HELP)))]
-pub struct Flags {
+pub struct AnalyzeFlags {
     /// Manifests: Parquet or JSONL files, or folders of them
     ///
     /// Folders are walked, and their files are taken in the order of their paths.
@@ -126,14 +125,14 @@ pub struct Flags {
 }
 
 /// Runs the command; an error means that there is no report, or not all of what was asked for.
-pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
+pub fn run(flags: &AnalyzeFlags) -> anyhow::Result<Exit> {
     let (jobs, remark) = flags.shared.jobs(system::raise_open_files());
     let named = output::named(&flags.shared, flags.plot.as_deref(), flags.save.as_deref());
     let options = Options { outputs: outputs::places(&named), ..flags.options(jobs)? };
     let cache = flags.probe.then_some(&*options.cache_dir);
     outputs::check(&named, &options.manifests, Folders { cache, output: None })?;
 
-    let report = Console::watch(&flags.shared, remark, |console| analyze::run(&options, console))?;
+    let report = console::watch(&flags.shared, remark, |screen| analyze::run(&options, screen))?;
     output::deliver(&flags.shared, &report, || {
         render::analyze::report(&report, flags.shared.detail(), output::columns())
     })?;
@@ -146,7 +145,7 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.tolerance.max_errors))
 }
 
-impl Flags {
+impl AnalyzeFlags {
     fn options(&self, jobs: usize) -> Result<Options, Usage> {
         let cache_dir = match self.cache.resolve() {
             // Only the probe needs one; where there is no home, everything else still works.
@@ -179,7 +178,7 @@ mod tests {
     use crate::cli::args::parsed;
 
     fn options(flags: &[&str]) -> anyhow::Result<Options> {
-        Ok(parsed::<Flags>(&[&["in", "--cache", "cache"], flags].concat())?.options(3)?)
+        Ok(parsed::<AnalyzeFlags>(&[&["in", "--cache", "cache"], flags].concat())?.options(3)?)
     }
 
     #[test]

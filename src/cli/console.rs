@@ -1,71 +1,65 @@
-//! The observer that a command gets: it tells the terminal what happens, and the command when to
-//! stop.
+//! Runs a command under the eyes of the user: what happens is on stderr, and signals stop it.
 //!
-//! Workers only add to counters; one ticker thread looks at them and draws, so a phase that
-//! stands still is seen to stand still and a fast one costs nothing. The first SIGINT or SIGTERM
+//! Workers only add to counters of the screen. One thread looks at them and draws, so a phase that
+//! stands still is seen to stand still, and a fast one costs nothing. The first SIGINT or SIGTERM
 //! asks the run to stop, the second ends the process at once.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use onepull::monitor::{Monitor, Phase};
+use onepull::monitor::Monitor as _;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
-use super::args::{Detail, Shared};
+use super::args::Shared;
 use super::exit::Exit;
 use super::screen::{Screen, Style};
 
 const TICK: Duration = Duration::from_millis(100);
 
-/// A [`Monitor`] on stderr.
-pub struct Console {
+/// What `run` comes to, with `remark` printed before it and stderr given back after it.
+pub fn watch<T>(
+    shared: &Shared,
+    remark: Option<String>,
+    run: impl FnOnce(&Screen) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let style = Style::new(shared);
+    let screen = Screen::new(style, shared.detail(), interruption()?, Box::new(io::stderr()));
+    let console = Console::new(screen, style);
+    remark.iter().for_each(|remark| console.screen.problem(remark));
+    run(&console.screen)
+}
+
+/// A flag that the first signal sets; the second one ends the process.
+fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    // A file too large is an error of the write, not the end of the process.
+    flag::register(SIGXFSZ, Arc::default()).context("listening for signals")?;
+    for signal in [SIGINT, SIGTERM] {
+        // In this order: the first signal finds the flag unset and passes by the exit.
+        flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&interrupted))
+            .and_then(|_| flag::register(signal, Arc::clone(&interrupted)))
+            .context("listening for signals")?;
+    }
+    Ok(interrupted)
+}
+
+/// A screen, and what draws on it; both are gone when this is dropped.
+struct Console {
     screen: Arc<Screen>,
-    interrupted: Arc<AtomicBool>,
     ticker: Option<Ticker>,
 }
 
 impl Console {
-    /// What `run` comes to, with `remark` said before and stderr given back after it.
-    pub fn watch<T>(
-        shared: &Shared,
-        remark: Option<String>,
-        run: impl FnOnce(&Console) -> anyhow::Result<T>,
-    ) -> anyhow::Result<T> {
-        let console = Console::open(shared)?;
-        remark.iter().for_each(|remark| console.problem(remark));
-        run(&console)
-    }
-
-    /// Takes over stderr until it is dropped, and the signals for good.
-    fn open(shared: &Shared) -> anyhow::Result<Console> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        // A file too large is an error of the write, not the end of the process.
-        flag::register(SIGXFSZ, Arc::default()).context("listening for signals")?;
-        for signal in [SIGINT, SIGTERM] {
-            // In this order: the first signal finds the flag unset and passes by the exit.
-            flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&interrupted))
-                .and_then(|_| flag::register(signal, Arc::clone(&interrupted)))
-                .context("listening for signals")?;
-        }
-        Ok(Console::new(Style::new(shared), shared.detail(), interrupted, Box::new(io::stderr())))
-    }
-
-    fn new(
-        style: Style,
-        detail: Detail,
-        interrupted: Arc<AtomicBool>,
-        out: Box<dyn Write + Send>,
-    ) -> Console {
-        let screen = Arc::new(Screen::new(style, detail, out));
-        let ticker =
-            (style != Style::Nothing).then(|| Ticker::start(Arc::clone(&screen), Arc::clone(&interrupted)));
-        Console { screen, interrupted, ticker }
+    fn new(screen: Screen, style: Style) -> Console {
+        let screen = Arc::new(screen);
+        let ticker = (style != Style::Nothing).then(|| Ticker::start(Arc::clone(&screen)));
+        Console { screen, ticker }
     }
 }
 
@@ -76,28 +70,6 @@ impl Drop for Console {
     }
 }
 
-impl Monitor for Console {
-    fn start(&self, phase: Phase, total: u64) {
-        self.screen.start(phase, total);
-    }
-
-    fn advance(&self, phase: Phase, done: u64, payload_bytes: u64) {
-        self.screen.advance(phase, done, payload_bytes);
-    }
-
-    fn finish(&self, phase: Phase) {
-        self.screen.finish(phase);
-    }
-
-    fn problem(&self, message: &str) {
-        self.screen.problem(message);
-    }
-
-    fn interrupted(&self) -> bool {
-        self.interrupted.load(Relaxed)
-    }
-}
-
 /// The thread that draws; it ends when this is dropped.
 struct Ticker {
     stop: Option<mpsc::Sender<()>>,
@@ -105,12 +77,12 @@ struct Ticker {
 }
 
 impl Ticker {
-    fn start(screen: Arc<Screen>, interrupted: Arc<AtomicBool>) -> Ticker {
+    fn start(screen: Arc<Screen>) -> Ticker {
         let (stop, stopped) = mpsc::channel();
         let thread = thread::spawn(move || {
             let mut announced = false;
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                if interrupted.load(Relaxed) && !announced {
+                if screen.interrupted() && !announced {
                     screen.say("stopping: interrupt once more to stop at once");
                     announced = true;
                 }
@@ -133,9 +105,14 @@ impl Drop for Ticker {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::sync::Mutex;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use onepull::monitor::Phase;
 
     use super::*;
+    use crate::cli::args::Detail;
 
     #[derive(Clone, Default)]
     struct Paper(Arc<Mutex<Vec<u8>>>);
@@ -158,20 +135,20 @@ mod tests {
 
     fn console(style: Style) -> (Console, Paper, Arc<AtomicBool>) {
         let (paper, flag) = (Paper::default(), Arc::new(AtomicBool::new(false)));
-        let console = Console::new(style, Detail::Usual, Arc::clone(&flag), Box::new(paper.clone()));
-        (console, paper, flag)
+        let screen = Screen::new(style, Detail::Usual, Arc::clone(&flag), Box::new(paper.clone()));
+        (Console::new(screen, style), paper, flag)
     }
 
     #[test]
     fn a_phase_ends_with_one_plain_line() {
         let (console, paper, _) = console(Style::Lines);
-        console.start(Phase::Fetch, 3);
+        console.screen.start(Phase::Fetch, 3);
         thread::scope(|scope| {
             for _ in 0..3 {
-                scope.spawn(|| console.advance(Phase::Fetch, 1, 1_000));
+                scope.spawn(|| console.screen.advance(Phase::Fetch, 1, 1_000));
             }
         });
-        console.finish(Phase::Fetch);
+        console.screen.finish(Phase::Fetch);
         let lines = paper.lines();
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(lines[0].starts_with("fetch  3 objects, 3.0 kB, in "), "{lines:?}");
@@ -180,18 +157,18 @@ mod tests {
     #[test]
     fn no_progress_still_prints_problems() {
         let (console, paper, _) = console(Style::Nothing);
-        console.start(Phase::Scan, 3);
-        console.problem("a.jsonl: bad\u{1b}[31m line");
-        console.finish(Phase::Scan);
+        console.screen.start(Phase::Scan, 3);
+        console.screen.problem("a.jsonl: bad\u{1b}[31m line");
+        console.screen.finish(Phase::Scan);
         assert_eq!(paper.lines(), ["warning: a.jsonl: bad\\u{1b}[31m line"]);
     }
 
     #[test]
     fn a_flood_of_problems_is_cut_off_once() {
         let (console, paper, _) = console(Style::Nothing);
-        (0..20).for_each(|n| console.problem(&format!("number {n}")));
+        (0..20).for_each(|n| console.screen.problem(&format!("number {n}")));
         assert_eq!(paper.lines().len(), 20);
-        (20..100).for_each(|n| console.problem(&format!("number {n}")));
+        (20..100).for_each(|n| console.screen.problem(&format!("number {n}")));
         let lines = paper.lines();
         assert_eq!(lines.len(), 21);
         assert!(lines[20].contains("only counted in the report"), "{lines:?}");
@@ -200,9 +177,9 @@ mod tests {
     #[test]
     fn an_interruption_stops_the_run_and_is_announced_once() {
         let (console, paper, flag) = console(Style::Lines);
-        assert!(console.check().is_ok());
+        assert!(console.screen.check().is_ok());
         flag.store(true, Relaxed);
-        assert!(console.check().is_err());
+        assert!(console.screen.check().is_err());
         thread::sleep(4 * TICK);
         assert_eq!(paper.lines().len(), 1, "{:?}", paper.lines());
     }

@@ -10,9 +10,8 @@ use onepull::commands::materialize::{
 use onepull::commands::outputs::{self, Folders};
 
 use super::args::{CacheFolder, Choice, Shared, Tolerance, Usage, choice};
-use super::console::Console;
 use super::exit::{self, Exit};
-use super::{output, quantity, render, system};
+use super::{console, output, quantity, render, system};
 
 /// What an interrupted run leaves behind.
 pub const INTERRUPTED: &str = "finished shards and fetched images stay; run the same command to go on";
@@ -39,7 +38,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(override_usage = "onepull materialize [OPTIONS] -o <DIR> <MANIFEST>...\n       \
                             onepull materialize [OPTIONS] --dry-run <MANIFEST>...")]
-pub struct Flags {
+pub struct MaterializeFlags {
     /// Manifests: Parquet or JSONL files, or folders of them
     ///
     /// Folders are walked, and their files are taken in the order of their paths.
@@ -191,14 +190,14 @@ const ON_ERROR: &[Choice<OnError>] = &[
 ];
 
 /// Runs the command; an error means that there is no report.
-pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
+pub fn run(flags: &MaterializeFlags) -> anyhow::Result<Exit> {
     let (jobs, remark) = flags.shared.jobs(system::raise_open_files());
     let named = output::named(&flags.shared, None, None);
     let options = Options { outputs: outputs::places(&named), ..flags.options(jobs)? };
     let folders = Folders { cache: Some(&options.cache_dir), output: options.output.as_deref() };
     outputs::check(&named, &options.manifests, folders)?;
 
-    let outcome = Console::watch(&flags.shared, remark, |console| materialize::run(&options, console))?;
+    let outcome = console::watch(&flags.shared, remark, |screen| materialize::run(&options, screen))?;
     output::deliver(&flags.shared, &outcome, || {
         let folder = options.output.as_deref();
         render::materialize::outcome(&outcome, folder, flags.shared.detail(), output::columns())
@@ -210,7 +209,7 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     Ok(exit::judge(errors, references, unreadable, options.max_errors))
 }
 
-impl Flags {
+impl MaterializeFlags {
     fn options(&self, jobs: usize) -> Result<Options, Usage> {
         if self.output.is_none() && !self.dry_run {
             return Err(Usage("-o/--output DIR is required unless --dry-run is given".into()));
@@ -260,7 +259,7 @@ mod tests {
     use crate::cli::args::parsed;
 
     fn options(flags: &[&str]) -> anyhow::Result<Options> {
-        Ok(parsed::<Flags>(&[&["in", "--cache", "cache"], flags].concat())?.options(3)?)
+        Ok(parsed::<MaterializeFlags>(&[&["in", "--cache", "cache"], flags].concat())?.options(3)?)
     }
 
     #[test]

@@ -69,11 +69,11 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(after_long_help = format!("{EXIT_CODES}\n\n{}", materialize::EXAMPLES))]
-    Materialize(materialize::Flags),
+    Materialize(materialize::MaterializeFlags),
     #[command(after_long_help = format!("{EXIT_CODES}\n\n{}", analyze::EXAMPLES))]
-    Analyze(analyze::Flags),
+    Analyze(analyze::AnalyzeFlags),
     #[command(after_long_help = format!("{EXIT_CODES}\n\n{}", size::EXAMPLES))]
-    Size(size::Flags),
+    Size(size::SizeFlags),
     /// Print completions for a shell
     #[command(hide = true)]
     Completions { shell: Shell },

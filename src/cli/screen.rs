@@ -1,16 +1,16 @@
-//! What stderr shows: a bar per phase or plain lines, and problems in between.
+//! What stderr shows while a command runs: a bar per phase or plain lines, and problems in between.
 //!
-//! Everything here is safe to call from any thread. [`Screen::advance`] only adds to counters;
-//! drawing happens in [`Screen::tick`].
+//! Workers only add to counters; drawing happens in [`Screen::tick`].
 
-use parking_lot::Mutex;
 use std::io::{self, IsTerminal as _, Write};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use onepull::commands::format::printable;
-use onepull::monitor::Phase;
+use onepull::monitor::{Monitor, Phase};
+use parking_lot::Mutex;
 
 use super::args::{Detail, Progress, Shared};
 use super::progress::{self, PHASES, Snapshot};
@@ -42,9 +42,10 @@ impl Style {
     }
 }
 
-/// The terminal of a run.
+/// The terminal of a run, and whether the run is to stop.
 pub struct Screen {
     style: Style,
+    interrupted: Arc<AtomicBool>,
     /// In the order of [`PHASES`].
     gauges: [Gauge; PHASES.len()],
     bars: MultiProgress,
@@ -54,13 +55,19 @@ pub struct Screen {
 }
 
 impl Screen {
-    pub fn new(style: Style, detail: Detail, out: Box<dyn Write + Send>) -> Screen {
+    pub fn new(
+        style: Style,
+        detail: Detail,
+        interrupted: Arc<AtomicBool>,
+        out: Box<dyn Write + Send>,
+    ) -> Screen {
         let target = match style {
             Style::Bars => ProgressDrawTarget::stderr(),
             Style::Lines | Style::Nothing => ProgressDrawTarget::hidden(),
         };
         Screen {
             style,
+            interrupted,
             gauges: PHASES.map(|_| Gauge::default()),
             bars: MultiProgress::with_draw_target(target),
             problems: AtomicU64::new(0),
@@ -69,45 +76,6 @@ impl Screen {
                 Detail::Full => u64::MAX,
             },
             out: Mutex::new(out),
-        }
-    }
-
-    pub fn start(&self, phase: Phase, total: u64) {
-        let gauge = self.gauge(phase);
-        let mut run = gauge.run.lock();
-        gauge.done.store(0, Relaxed);
-        gauge.payload_bytes.store(0, Relaxed);
-        let bar = match self.style {
-            Style::Bars => self.bars.add(ProgressBar::new(total).with_style(bar_style())),
-            Style::Lines | Style::Nothing => ProgressBar::hidden(),
-        };
-        bar.set_prefix(progress::name(phase));
-        let now = Instant::now();
-        *run = Some(Run { total, started: now, last_line: now, bar });
-    }
-
-    pub fn advance(&self, phase: Phase, done: u64, payload_bytes: u64) {
-        let gauge = self.gauge(phase);
-        gauge.done.fetch_add(done, Relaxed);
-        gauge.payload_bytes.fetch_add(payload_bytes, Relaxed);
-    }
-
-    pub fn finish(&self, phase: Phase) {
-        let Some(run) = self.gauge(phase).run.lock().take() else { return };
-        run.bar.finish_and_clear();
-        self.bars.remove(&run.bar);
-        if self.style != Style::Nothing {
-            let finished = self.snapshot(phase, &run).finished();
-            self.say(&format!("{:<7}{finished}", progress::name(phase)));
-        }
-    }
-
-    pub fn problem(&self, message: &str) {
-        let nth = self.problems.fetch_add(1, Relaxed) + 1;
-        if nth <= self.problems_shown {
-            self.say(&format!("warning: {}", printable(message)));
-        } else if nth - 1 == self.problems_shown {
-            self.say("warning: further problems are only counted in the report; -v prints them all");
         }
     }
 
@@ -167,6 +135,51 @@ impl Screen {
             payload_bytes: gauge.payload_bytes.load(Relaxed),
             seconds: run.started.elapsed().as_secs_f64(),
         }
+    }
+}
+
+impl Monitor for Screen {
+    fn start(&self, phase: Phase, total: u64) {
+        let gauge = self.gauge(phase);
+        let mut run = gauge.run.lock();
+        gauge.done.store(0, Relaxed);
+        gauge.payload_bytes.store(0, Relaxed);
+        let bar = match self.style {
+            Style::Bars => self.bars.add(ProgressBar::new(total).with_style(bar_style())),
+            Style::Lines | Style::Nothing => ProgressBar::hidden(),
+        };
+        bar.set_prefix(progress::name(phase));
+        let now = Instant::now();
+        *run = Some(Run { total, started: now, last_line: now, bar });
+    }
+
+    fn advance(&self, phase: Phase, done: u64, payload_bytes: u64) {
+        let gauge = self.gauge(phase);
+        gauge.done.fetch_add(done, Relaxed);
+        gauge.payload_bytes.fetch_add(payload_bytes, Relaxed);
+    }
+
+    fn finish(&self, phase: Phase) {
+        let Some(run) = self.gauge(phase).run.lock().take() else { return };
+        run.bar.finish_and_clear();
+        self.bars.remove(&run.bar);
+        if self.style != Style::Nothing {
+            let finished = self.snapshot(phase, &run).finished();
+            self.say(&format!("{:<7}{finished}", progress::name(phase)));
+        }
+    }
+
+    fn problem(&self, message: &str) {
+        let nth = self.problems.fetch_add(1, Relaxed) + 1;
+        if nth <= self.problems_shown {
+            self.say(&format!("warning: {}", printable(message)));
+        } else if nth - 1 == self.problems_shown {
+            self.say("warning: further problems are only counted in the report; -v prints them all");
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted.load(Relaxed)
     }
 }
 

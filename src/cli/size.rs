@@ -8,10 +8,9 @@ use onepull::commands::outputs::{self, Folders};
 use onepull::commands::size::{self, Options, Origin};
 
 use super::args::{Shared, Tolerance, Usage, parse_plot};
-use super::console::Console;
 use super::exit::{self, Exit};
 use super::objective::ObjectiveFlags;
-use super::{output, quantity, render, system};
+use super::{console, output, quantity, render, system};
 
 /// What an interrupted run leaves behind.
 pub const INTERRUPTED: &str = "there is no report; run the same command to start again";
@@ -41,7 +40,7 @@ Examples:
     group = ArgGroup::new("origin").args(["manifests", "from"]).required(true),
     override_usage = "onepull size [OPTIONS] <MANIFEST>...\n       onepull size [OPTIONS] --from <FILE>"
 )]
-pub struct Flags {
+pub struct SizeFlags {
     /// Manifests: Parquet or JSONL files, or folders of them
     ///
     /// Folders are walked, and their files are taken in the order of their paths.
@@ -109,14 +108,14 @@ pub struct Flags {
 }
 
 /// Runs the command; an error means that there is no report, or not all of what was asked for.
-pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
+pub fn run(flags: &SizeFlags) -> anyhow::Result<Exit> {
     let (jobs, remark) = flags.shared.jobs(system::raise_open_files());
     let named = output::named(&flags.shared, flags.plot.as_deref(), None);
     let options = Options { outputs: outputs::places(&named), ..flags.options(jobs)? };
     let inputs: Vec<PathBuf> = flags.manifests.iter().chain(&flags.from).cloned().collect();
     outputs::check(&named, &inputs, Folders::default())?;
 
-    let report = Console::watch(&flags.shared, remark, |console| size::run(&options, console))?;
+    let report = console::watch(&flags.shared, remark, |screen| size::run(&options, screen))?;
     output::deliver(&flags.shared, &report, || {
         render::size::report(&report, &options.objective, flags.shared.detail(), output::columns())
     })?;
@@ -126,7 +125,7 @@ pub fn run(flags: &Flags) -> anyhow::Result<Exit> {
     Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.tolerance.max_errors))
 }
 
-impl Flags {
+impl SizeFlags {
     fn options(&self, jobs: usize) -> Result<Options, Usage> {
         if self.from.is_some() && self.probe_sizes > 0 {
             return Err(Usage(
@@ -177,7 +176,7 @@ mod tests {
     use crate::cli::args::parsed;
 
     fn all(line: &[&str]) -> anyhow::Result<Options> {
-        Ok(parsed::<Flags>(line)?.options(3)?)
+        Ok(parsed::<SizeFlags>(line)?.options(3)?)
     }
 
     fn options(flags: &[&str]) -> anyhow::Result<Options> {

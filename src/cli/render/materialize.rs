@@ -7,7 +7,7 @@ use onepull::commands::materialize::{
     AdmissionPlan, AdmissionReport, CacheAdmission, Outcome, PlanReport, Report, ShardReport,
 };
 
-use super::table::Page;
+use super::table::ReportText;
 use super::{advice, and, image_rows, part, problems, term, time};
 use crate::cli::args::Detail;
 
@@ -20,7 +20,7 @@ pub fn outcome(outcome: &Outcome, output: Option<&Path>, detail: Detail, width: 
 }
 
 fn done(r: &Report, output: Option<&Path>, detail: Detail, width: usize) -> String {
-    let mut page = Page::default();
+    let mut page = ReportText::default();
     let dropped = count(r.rows_dropped);
     page.row("rows", count(r.rows_in), format!("= {} written + {dropped} dropped", count(r.rows_out)));
     image_rows(&mut page, r.references, r.no_locator, r.bad_locator, r.already_present);
@@ -72,7 +72,7 @@ fn done(r: &Report, output: Option<&Path>, detail: Detail, width: usize) -> Stri
 }
 
 fn planned(p: &PlanReport, width: usize) -> String {
-    let mut page = Page::default();
+    let mut page = ReportText::default();
     let manifests = things(p.manifests, "manifest", "manifests");
     page.row("rows", count(p.rows_in), format!("in {manifests}; nothing is fetched or written"));
     image_rows(&mut page, p.references, p.no_locator, p.bad_locator, p.already_present);
@@ -124,7 +124,7 @@ fn ratio(value: f64) -> String {
     format!("{value:.6}")
 }
 
-fn admitted(page: &mut Page, a: &AdmissionReport, references: u64) {
+fn admitted(page: &mut ReportText, a: &AdmissionReport, references: u64) {
     let share = |hits: u64| ratio(part(hits, references));
     let held = match a.held_hits {
         0 => String::new(),
@@ -177,7 +177,7 @@ fn sized(p: &PlanReport) -> String {
     }
 }
 
-fn shards(page: &mut Page, shards: &[ShardReport], output: Option<&Path>, detail: Detail) {
+fn shards(page: &mut ReportText, shards: &[ShardReport], output: Option<&Path>, detail: Detail) {
     let written = shards.iter().map(|shard| shard.bytes).sum();
     let reused = shards.iter().filter(|shard| shard.reused).count() as u64;
     let folder = output.map(|folder| format!(" in {}", printable(&folder.display().to_string())));

@@ -15,10 +15,10 @@ use onepull::commands::Unreadable;
 use onepull::commands::analyze::Multiplicity;
 use onepull::commands::format::{count, printable, seconds, things};
 
-use table::Page;
+use table::ReportText;
 
 /// How image rows without bytes come about; nothing where all of them are references.
-fn image_rows(page: &mut Page, references: u64, no_locator: u64, bad_locator: u64, present: u64) {
+fn image_rows(page: &mut ReportText, references: u64, no_locator: u64, bad_locator: u64, present: u64) {
     if no_locator + bad_locator + present > 0 {
         page.row(
             "image rows",
@@ -35,7 +35,7 @@ fn image_rows(page: &mut Page, references: u64, no_locator: u64, bad_locator: u6
 }
 
 /// What went wrong: errors by class, and manifests that could not be read.
-fn problems(page: &mut Page, errors: &BTreeMap<&'static str, u64>, unreadable: &[Unreadable]) {
+fn problems(page: &mut ReportText, errors: &BTreeMap<&'static str, u64>, unreadable: &[Unreadable]) {
     let mut classes: Vec<_> = errors.iter().filter(|(_, n)| **n > 0).collect();
     classes.sort_by_key(|(class, n)| (std::cmp::Reverse(**n), **class));
     let total: u64 = errors.values().sum();
@@ -47,7 +47,7 @@ fn problems(page: &mut Page, errors: &BTreeMap<&'static str, u64>, unreadable: &
 /// A phase: its name, its seconds, and up to two rates.
 type PhaseTime = (&'static str, f64, Option<String>, Option<String>);
 
-fn time(page: &mut Page, total: f64, phases: &[PhaseTime]) {
+fn time(page: &mut ReportText, total: f64, phases: &[PhaseTime]) {
     let width = phases.iter().map(|(_, s, ..)| seconds(*s).len()).max().unwrap_or(0);
     let lines = phases.iter().map(|(name, s, first, second)| {
         let rates = [first, second].into_iter().flatten().map(|rate| format!("  {rate}"));
@@ -56,7 +56,7 @@ fn time(page: &mut Page, total: f64, phases: &[PhaseTime]) {
     page.list("time", seconds(total), lines);
 }
 
-fn advice(page: &mut Page, advice: &[String]) {
+fn advice(page: &mut ReportText, advice: &[String]) {
     advice.iter().for_each(|sentence| page.note(printable(sentence)));
 }
 

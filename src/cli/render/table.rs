@@ -22,7 +22,7 @@ const UNITS: [&str; 13] = ["%", "B", "kB", "MB", "GB", "TB", "PB", "EB", "us", "
 
 /// A report: lines of label, number and words, with tables between them.
 #[derive(Default)]
-pub struct Page {
+pub struct ReportText {
     sections: Vec<Section>,
     notes: Vec<String>,
 }
@@ -41,7 +41,7 @@ impl Section {
     }
 }
 
-impl Page {
+impl ReportText {
     pub fn row(&mut self, label: &str, number: impl Into<String>, words: impl Into<String>) {
         let row = [label.into(), number.into(), words.into()];
         match self.sections.last_mut() {
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn numbers_are_flush_right_and_lines_have_no_trailing_blanks() {
-        let mut page = Page::default();
+        let mut page = ReportText::default();
         page.row("rows", "12,345", "in");
         page.row("shards", "1", "");
         page.more("below");
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn long_words_go_on_below_themselves_and_paths_stay_whole() {
-        let mut page = Page::default();
+        let mut page = ReportText::default();
         page.row("rows", "5", "in two manifests, all of them text");
         page.table("a table   of its own\n".into());
         page.row("at", "12", "/a/path/that/is/longer/than/the/line");

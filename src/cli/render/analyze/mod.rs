@@ -14,14 +14,14 @@ use onepull::commands::format::{
     byte_rate, bytes, count, decimal, hit_rate, latency, objects, percent, printable, rate, things,
 };
 
-use super::table::Page;
+use super::table::ReportText;
 use super::{advice, and, image_rows, problems, time};
 use crate::cli::args::Detail;
 use tables::about;
 
 /// The text, `width` columns wide; every budget has its line if the detail is full.
 pub fn report(r: &Report, detail: Detail, width: usize) -> String {
-    let mut page = Page::default();
+    let mut page = ReportText::default();
     corpus(&mut page, r);
     if r.references > 0 {
         redundancy(&mut page, r);
@@ -39,7 +39,7 @@ pub fn report(r: &Report, detail: Detail, width: usize) -> String {
 }
 
 /// What the manifests hold; all there is to say about a corpus without references.
-fn corpus(page: &mut Page, r: &Report) {
+fn corpus(page: &mut ReportText, r: &Report) {
     page.row("rows", count(r.rows), format!("in {}", things(r.manifests, "manifest", "manifests")));
     let mut modalities: Vec<_> = r.rows_by_modality.iter().filter(|(_, rows)| **rows > 0).collect();
     modalities.sort_by_key(|(_, rows)| Reverse(**rows));
@@ -53,7 +53,7 @@ fn corpus(page: &mut Page, r: &Report) {
 }
 
 /// How the references share objects, and what that allows a cache at best.
-fn redundancy(page: &mut Page, r: &Report) {
+fn redundancy(page: &mut ReportText, r: &Report) {
     let duplicates = about(r, things(r.duplicates, "duplicate", "duplicates"));
     page.row("references", count(r.references), format!("= {} + {duplicates}", about(r, objects(r.objects))));
     if let Some(sample) = &r.sample {
@@ -78,7 +78,7 @@ fn redundancy(page: &mut Page, r: &Report) {
     concentration(page, r);
 }
 
-fn counted(page: &mut Page, r: &Report, sample: &Sample) {
+fn counted(page: &mut ReportText, r: &Report, sample: &Sample) {
     let references = things(sample.references_counted, "reference", "references");
     page.row(
         "sample",
@@ -102,7 +102,7 @@ fn share(share: f64) -> String {
     if whole { format!("1/{}", count(parts.round() as u64)) } else { percent(share) }
 }
 
-fn sizes(page: &mut Page, r: &Report) {
+fn sizes(page: &mut ReportText, r: &Report) {
     if r.sized_share == 0.0 {
         return page.row("bytes", "unknown", "no locator gives a size");
     }
@@ -119,7 +119,7 @@ fn sizes(page: &mut Page, r: &Report) {
     page.row("bytes", about(r, bytes(r.unique_bytes)), words);
 }
 
-fn concentration(page: &mut Page, r: &Report) {
+fn concentration(page: &mut ReportText, r: &Report) {
     if r.duplicates == 0 {
         return;
     }
@@ -138,7 +138,7 @@ fn concentration(page: &mut Page, r: &Report) {
 }
 
 /// Images that were compared or timed, what could not be read, and the time.
-fn findings(page: &mut Page, r: &Report) {
+fn findings(page: &mut ReportText, r: &Report) {
     let has_images = r.content.is_some() || r.timing.is_some();
     if has_images || !r.errors.is_empty() || !r.unreadable.is_empty() {
         page.gap();
@@ -167,7 +167,7 @@ fn findings(page: &mut Page, r: &Report) {
     time(page, s.total, &phases);
 }
 
-fn content(page: &mut Page, of: &Content) {
+fn content(page: &mut ReportText, of: &Content) {
     let compared = of.objects.saturating_sub(of.failed);
     let unread = and(of.failed, "could not be read");
     let equal = match of.equal {
@@ -186,7 +186,7 @@ fn content(page: &mut Page, of: &Content) {
     }
 }
 
-fn timing(page: &mut Page, of: &Timings) {
+fn timing(page: &mut ReportText, of: &Timings) {
     let unread = and(of.failed, "could not be read");
     if of.objects == 0 {
         return page.row("timing", "0", format!("objects timed{unread}"));

@@ -10,6 +10,7 @@ use onepull::commands::format::{self, objects, percent, things};
 use onepull::commands::size::{OrderKind, Point, Report as Sizing};
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::coord::types::RangedCoordf64;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -204,13 +205,10 @@ impl Axis {
         Axis { words, ticks: ticks.collect(), range, is_log: true, label }
     }
 
-    /// From 0 to a little above `high`, a share; ticks at 1, 2 or 5 times a power of ten.
+    /// From 0 to a little above `high`, a share.
     fn share(words: &'static str, high: f64) -> Axis {
         let high = if high > 0.0 { (high * 1.1).min(1.0) } else { 1.0 };
-        let decade = 10f64.powf((high / TICKS).log10().floor());
-        let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade);
-        let step = steps.into_iter().find(|step| *step >= high / TICKS).unwrap_or(high);
-        let ticks = (0..).map(|n| f64::from(n) * step).take_while(|tick| *tick <= high + 1e-9).collect();
+        let ticks = RangedCoordf64::from(0.0..high).key_points(TICKS as usize);
         Axis { words, range: 0.0..high, is_log: false, ticks, label: share_label }
     }
 }

@@ -12,13 +12,13 @@ mod tests;
 use onepull::commands::format::{bytes, count, decimal, hit_rate, latency, objects, percent, rate, things};
 use onepull::commands::size::{Equivalent, Objective, Report, Target};
 
-use super::table::Page;
+use super::table::ReportText;
 use super::{advice, part, problems, time};
 use crate::cli::args::Detail;
 
 /// The text, `width` columns wide. `objective` is the one that was asked for.
 pub fn report(r: &Report, objective: &Objective, detail: Detail, width: usize) -> String {
-    let mut page = Page::default();
+    let mut page = ReportText::default();
     corpus(&mut page, r);
     if has_duplicates(r) && has_sizes(r) {
         answers(&mut page, r, objective, detail);
@@ -40,7 +40,7 @@ pub fn report(r: &Report, objective: &Objective, detail: Detail, width: usize) -
     page.text(width)
 }
 
-fn phases(page: &mut Page, r: &Report) {
+fn phases(page: &mut ReportText, r: &Report) {
     let s = &r.seconds;
     let mut phases = match from_table(r) {
         true => vec![("read", s.read, rate(r.objects, s.read, "objects"), None)],
@@ -78,7 +78,7 @@ fn unsized_share(r: &Report) -> f64 {
 }
 
 /// What the corpus holds; all there is to say where no cache gives a hit or no size is known.
-fn corpus(page: &mut Page, r: &Report) {
+fn corpus(page: &mut ReportText, r: &Report) {
     if r.references == 0 {
         page.row("references", "0", "no row needs an image, so there is nothing to cache");
         return without_locator(page, r);
@@ -108,13 +108,13 @@ fn corpus(page: &mut Page, r: &Report) {
     }
 }
 
-fn without_locator(page: &mut Page, r: &Report) {
+fn without_locator(page: &mut ReportText, r: &Report) {
     if r.no_locator > 0 {
         page.row("", count(r.no_locator), "image rows have no locator");
     }
 }
 
-fn sizes(page: &mut Page, r: &Report) {
+fn sizes(page: &mut ReportText, r: &Report) {
     let has_asked = r.probed_sizes.is_some_and(|of| of.asked > 0);
     if !has_sizes(r) {
         let words = match from_table(r) || has_asked {
@@ -140,7 +140,7 @@ fn sizes(page: &mut Page, r: &Report) {
 }
 
 /// What asking for sizes came to, if there were any to ask for.
-fn asked(page: &mut Page, r: &Report) {
+fn asked(page: &mut ReportText, r: &Report) {
     let Some(of) = r.probed_sizes.filter(|of| of.asked > 0) else { return };
     let mut words =
         format!("of {}: ", things(of.unknown, "object of unknown size", "objects of unknown size"));
@@ -162,7 +162,7 @@ fn asked(page: &mut Page, r: &Report) {
 }
 
 /// What one asks before buying: which cache for which hit rate, and where a larger one stops paying.
-fn answers(page: &mut Page, r: &Report, objective: &Objective, detail: Detail) {
+fn answers(page: &mut ReportText, r: &Report, objective: &Objective, detail: Detail) {
     page.gap();
     let mut label = "target";
     for of in &r.targets {
