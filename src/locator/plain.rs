@@ -27,11 +27,11 @@ pub fn parse(text: &str) -> Option<Locator<'_>> {
         seen |= bit;
         rest.expect(b':')?;
         match key {
-            Key::Path => path = rest.string()?,
-            Key::Member => member = rest.string()?,
-            Key::ByteOffset => offset = rest.natural()?,
-            Key::ByteSize => size = rest.natural()?,
-            Key::FrameIndex => frame = rest.natural()?,
+            LocatorKey::Path => path = rest.string()?,
+            LocatorKey::Member => member = rest.string()?,
+            LocatorKey::ByteOffset => offset = rest.natural()?,
+            LocatorKey::ByteSize => size = rest.natural()?,
+            LocatorKey::FrameIndex => frame = rest.natural()?,
         }
         match rest.next()? {
             b',' => {}
@@ -61,7 +61,7 @@ pub fn parse(text: &str) -> Option<Locator<'_>> {
 
 /// The known keys.
 #[derive(Clone, Copy)]
-enum Key {
+enum LocatorKey {
     Path,
     Member,
     ByteOffset,
@@ -102,13 +102,13 @@ impl<'a> Rest<'a> {
 
     /// A known key, with the quote that ends it.
     #[inline]
-    fn key(&mut self) -> Option<Key> {
+    fn key(&mut self) -> Option<LocatorKey> {
         let (taken, key) = match self.bytes() {
-            [b'p', ..] => (self.take(b"path\""), Key::Path),
-            [b'm', ..] => (self.take(b"member\""), Key::Member),
-            [b'b', b'y', b't', b'e', b'_', b'o', ..] => (self.take(b"byte_offset\""), Key::ByteOffset),
-            [b'b', ..] => (self.take(b"byte_size\""), Key::ByteSize),
-            _ => (self.take(b"frame_index\""), Key::FrameIndex),
+            [b'p', ..] => (self.take(b"path\""), LocatorKey::Path),
+            [b'm', ..] => (self.take(b"member\""), LocatorKey::Member),
+            [b'b', b'y', b't', b'e', b'_', b'o', ..] => (self.take(b"byte_offset\""), LocatorKey::ByteOffset),
+            [b'b', ..] => (self.take(b"byte_size\""), LocatorKey::ByteSize),
+            _ => (self.take(b"frame_index\""), LocatorKey::FrameIndex),
         };
         taken.then_some(key)
     }

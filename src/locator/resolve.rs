@@ -58,10 +58,10 @@ impl Base {
         if path.starts_with('/') {
             folder = Path::new("/");
         } else {
-            while let Some(after) = leading_step(rest) {
+            while let Some(after) = leading_component(rest) {
                 match after {
-                    Step::Stay(tail) => rest = tail,
-                    Step::Up(tail) => {
+                    Component::Stay(tail) => rest = tail,
+                    Component::Up(tail) => {
                         folder = folder.parent().unwrap_or(folder);
                         rest = tail;
                     }
@@ -90,18 +90,18 @@ impl Base {
     }
 }
 
-enum Step<'a> {
+enum Component<'a> {
     Stay(&'a str),
     Up(&'a str),
 }
 
 /// Takes a leading `.`, `..` or empty component off a relative path.
-fn leading_step(path: &str) -> Option<Step<'_>> {
+fn leading_component(path: &str) -> Option<Component<'_>> {
     let (head, tail) = path.split_once('/').unwrap_or((path, ""));
     match head {
-        ".." => Some(Step::Up(tail)),
-        "." => Some(Step::Stay(tail)),
-        "" if !path.is_empty() => Some(Step::Stay(tail)),
+        ".." => Some(Component::Up(tail)),
+        "." => Some(Component::Stay(tail)),
+        "" if !path.is_empty() => Some(Component::Stay(tail)),
         _ => None,
     }
 }
