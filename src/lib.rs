@@ -50,7 +50,7 @@
 //! | `archive` | members of tars, plain and compressed |
 //! | `steps` | payload to payload: one page of a TIFF |
 //! | `memory`, `threads`, `scratch`, `publish` | a byte budget; work shared by threads; drafts of files; the rename that names an output |
-//! | `monitor`, `fault` | what the library tells the outside; why a reference has no bytes |
+//! | `monitor`, `fault`, `catch_panic` | what the library tells the outside; why a reference has no bytes; panics of decoders |
 //!
 //! ```text
 //! cli ──► commands ──► manifest, shard, counting, payloads, analysis
@@ -77,12 +77,13 @@
 pub(crate) mod analysis;
 pub mod archive;
 pub mod cache;
+pub mod catch_panic;
 pub mod commands;
 pub mod counting;
 pub mod fault;
 pub mod fetch;
 pub mod locator;
-pub mod manifest;
+mod manifest;
 pub mod memory;
 pub mod monitor;
 pub mod object;
@@ -90,7 +91,7 @@ mod payloads;
 pub mod plan;
 pub mod publish;
 mod scratch;
-pub mod shard;
+mod shard;
 pub mod steps;
 pub mod store;
 mod threads;

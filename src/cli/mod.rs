@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
-use onepull::manifest::panic_is_caught;
+use onepull::catch_panic::panic_is_caught;
 
 use args::Usage;
 use exit::Exit;

@@ -1,11 +1,12 @@
 //! The manifests that a command reads, opened.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use serde::Serialize;
 
-use super::Unreadable;
 use crate::locator::Base;
 use crate::manifest::Manifest;
 use crate::manifest::discover::discover;
@@ -53,4 +54,26 @@ pub fn none_in(inputs: &[PathBuf]) -> String {
     let what =
         "no manifests (*.parquet, *.jsonl, *.ndjson, *.jsonlines, *.json; JSONL also .gz, .zst and .zstd)";
     format!("{what} in {}", places.join(", "))
+}
+
+/// A manifest that cannot be read, as reports name it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unreadable {
+    pub path: String,
+    /// Why; without the path.
+    pub error: String,
+}
+
+impl Unreadable {
+    pub fn new(path: &Path, error: &anyhow::Error) -> Unreadable {
+        let (path, error) = (path.display().to_string(), format!("{error:#}"));
+        let error = error.strip_prefix(&format!("{path}: ")).map(str::to_owned).unwrap_or(error);
+        Unreadable { path, error }
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; the manifest is left out", self.path, self.error)
+    }
 }

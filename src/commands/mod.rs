@@ -10,6 +10,5 @@ pub mod saved_counts;
 mod scan;
 pub mod size;
 mod tally;
-mod unreadable;
 
-pub use unreadable::Unreadable;
+pub use manifests::Unreadable;

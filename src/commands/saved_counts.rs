@@ -34,7 +34,7 @@ use parquet::schema::types::ColumnPath;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::analysis::table::{MultiplicityTable, TableRow};
-use crate::manifest::catch_panic;
+use crate::catch_panic::catch_panic;
 use crate::manifest::rows::whole_numbers;
 use crate::publish::Draft;
 

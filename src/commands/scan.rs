@@ -51,7 +51,7 @@ pub fn scan<C: Collector>(
     let mut unreadable = BTreeMap::new();
     for reading in 0.. {
         let readable = (0..manifests.len()).filter(|at| !unreadable.contains_key(at));
-        let pass = Pass { manifests, monitor, collector: collector(reading), failed: Mutex::default() };
+        let pass = Reading { manifests, monitor, collector: collector(reading), failed: Mutex::default() };
         pass.run(jobs, readable)?;
         let failed = pass.failed.into_inner();
         if failed.is_empty() {
@@ -66,7 +66,7 @@ pub fn scan<C: Collector>(
 }
 
 /// One reading of all manifests.
-struct Pass<'a, C> {
+struct Reading<'a, C> {
     manifests: &'a [&'a Manifest],
     monitor: &'a dyn Monitor,
     collector: C,
@@ -74,7 +74,7 @@ struct Pass<'a, C> {
     failed: Mutex<BTreeMap<usize, (usize, anyhow::Error)>>,
 }
 
-impl<C: Collector> Pass<'_, C> {
+impl<C: Collector> Reading<'_, C> {
     fn run(&self, jobs: usize, readable: impl Iterator<Item = usize>) -> anyhow::Result<()> {
         let pieces: Vec<(usize, Piece, u64)> = readable.flat_map(|at| self.pieces(at)).collect();
         self.monitor.start(Phase::Scan, pieces.iter().map(|(_, _, bytes)| bytes).sum());

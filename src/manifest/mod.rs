@@ -3,7 +3,6 @@
 //! [`Manifest::open`] looks at a file once; [`Manifest::rows`] is an iterator of the rows of one
 //! piece of it, from any thread. How a manifest is written stays in here.
 
-mod catch_panic;
 pub mod discover;
 mod jsonl;
 mod line;
@@ -20,8 +19,8 @@ use arrow_schema::SchemaRef;
 
 use crate::archive::BLOCK;
 use crate::archive::sniff::{Codec, header};
+use crate::catch_panic::catch_panic;
 use crate::locator::Base;
-pub use catch_panic::{catch_panic, panic_is_caught};
 use discover::{ManifestFile, is_named_packed, is_named_parquet};
 use rows::{Columns, Rows};
 

@@ -18,6 +18,7 @@ const LONGER: &[(&str, usize)] = &[];
 /// outside.
 const LAYERS: &[(&str, &[&str])] = &[
     ("analysis", &[]),
+    ("catch_panic", &[]),
     ("fault", &[]),
     ("memory", &[]),
     ("monitor", &[]),
@@ -27,7 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("locator", &["fault"]),
     ("object", &["fault", "locator"]),
     ("steps", &["fault"]),
-    ("manifest", &["archive", "fault", "locator"]),
+    ("manifest", &["archive", "catch_panic", "fault", "locator"]),
     ("shard", &["locator", "manifest", "threads"]),
     ("counting", &["memory", "object", "threads"]),
     ("plan", &["locator", "object"]),
@@ -45,11 +46,28 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "commands",
         &[
-            "analysis", "cache", "counting", "fault", "fetch", "locator", "manifest", "memory", "monitor",
-            "object", "payloads", "plan", "publish", "scratch", "shard", "steps", "store", "threads",
+            "analysis",
+            "cache",
+            "catch_panic",
+            "counting",
+            "fault",
+            "fetch",
+            "locator",
+            "manifest",
+            "memory",
+            "monitor",
+            "object",
+            "payloads",
+            "plan",
+            "publish",
+            "scratch",
+            "shard",
+            "steps",
+            "store",
+            "threads",
         ],
     ),
-    ("cli", &["analysis", "commands", "locator", "manifest", "monitor", "publish"]),
+    ("cli", &["analysis", "commands", "locator", "catch_panic", "monitor", "publish"]),
 ];
 
 /// Parts that compute and do nothing else.

@@ -5,7 +5,6 @@
 //! where that saves space, and payloads are compressed where that saves space: most images are
 //! compressed already.
 
-mod days;
 mod json_fields;
 mod layout;
 mod payload;
@@ -25,26 +24,26 @@ use parquet::schema::types::ColumnDescPtr;
 
 use super::{Chunk, Filled};
 use crate::manifest::rows;
-use days::to_days;
 pub use json_fields::{FieldTypes, JsonFields};
+use layout::to_days;
 pub use layout::{ParquetCodec, ParquetLayout};
 use payload::Storage;
 
 /// Writes one Parquet file.
 pub struct ParquetShard<W: Write + Send> {
     layout: ParquetLayout,
-    state: State<W>,
+    state: FileState<W>,
 }
 
 /// The file is begun with the first row group, which decides how payloads are stored by default.
-enum State<W: Write + Send> {
+enum FileState<W: Write + Send> {
     New(W),
-    Open(Box<Open<W>>),
+    Open(Box<OpenFile<W>>),
     /// Only while a state becomes the next, and after a failure to do so.
     Gone,
 }
 
-struct Open<W: Write + Send> {
+struct OpenFile<W: Write + Send> {
     file: SerializedFileWriter<W>,
     columns: ArrowRowGroupWriterFactory,
     payload: ColumnDescPtr,
@@ -55,7 +54,7 @@ struct Open<W: Write + Send> {
 
 impl<W: Write + Send> ParquetShard<W> {
     pub fn new(out: W, layout: ParquetLayout) -> ParquetShard<W> {
-        ParquetShard { layout, state: State::New(out) }
+        ParquetShard { layout, state: FileState::New(out) }
     }
 
     /// Writes `chunk` as one row group.
@@ -99,7 +98,7 @@ impl<W: Write + Send> ParquetShard<W> {
     pub fn finish(mut self) -> anyhow::Result<W> {
         let pairs: Vec<_> = self.layout.key_values().collect();
         self.open(Storage::default())?;
-        let State::Open(mut open) = self.state else { bail!("the file was not begun") };
+        let FileState::Open(mut open) = self.state else { bail!("the file was not begun") };
         for pair in pairs {
             open.file.append_key_value_metadata(pair);
         }
@@ -109,14 +108,14 @@ impl<W: Write + Send> ParquetShard<W> {
     }
 
     /// The file, begun with this storage of payloads if it is not yet.
-    fn open(&mut self, usual: Storage) -> anyhow::Result<&mut Open<W>> {
-        self.state = match std::mem::replace(&mut self.state, State::Gone) {
-            State::New(out) => State::Open(Box::new(Open::begin(out, &self.layout, usual)?)),
+    fn open(&mut self, usual: Storage) -> anyhow::Result<&mut OpenFile<W>> {
+        self.state = match std::mem::replace(&mut self.state, FileState::Gone) {
+            FileState::New(out) => FileState::Open(Box::new(OpenFile::begin(out, &self.layout, usual)?)),
             state => state,
         };
         match &mut self.state {
-            State::Open(open) => Ok(open),
-            State::New(_) | State::Gone => bail!("the file could not be begun"),
+            FileState::Open(open) => Ok(open),
+            FileState::New(_) | FileState::Gone => bail!("the file could not be begun"),
         }
     }
 
@@ -126,15 +125,15 @@ impl<W: Write + Send> ParquetShard<W> {
     }
 }
 
-impl<W: Write + Send> Open<W> {
-    fn begin(out: W, layout: &ParquetLayout, usual: Storage) -> anyhow::Result<Open<W>> {
+impl<W: Write + Send> OpenFile<W> {
+    fn begin(out: W, layout: &ParquetLayout, usual: Storage) -> anyhow::Result<OpenFile<W>> {
         let options = ArrowWriterOptions::new().with_properties(layout.properties(usual));
         let writer = ArrowWriter::try_new_with_options(out, layout.schema.clone(), options)?;
         let (file, columns) = writer.into_serialized_writer()?;
         let leaves = file.schema_descr().columns();
         let payload = leaves.iter().find(|leaf| leaf.path().parts() == [rows::BINARY_CONTENT]);
         let payload = payload.context("the layout has no payload column")?.clone();
-        Ok(Open { file, columns, payload, usual, row_groups: 0 })
+        Ok(OpenFile { file, columns, payload, usual, row_groups: 0 })
     }
 }
 

@@ -16,9 +16,9 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::fields::{SampleField, SampleFields};
-use super::layout::{SampleEntry, SampleLayout};
 use super::names;
-use super::table::SampleRow;
+use super::sample::SampleRow;
+use super::sample::{SampleEntry, SampleLayout};
 
 /// The names that are not free for other fields.
 pub const OURS: [&str; 9] = [

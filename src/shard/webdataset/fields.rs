@@ -12,7 +12,7 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::FieldRef;
 
 use super::json;
-use super::table::SampleRow;
+use super::sample::SampleRow;
 use crate::locator::json::JsonObject;
 use crate::manifest::rows::{JSON_FIELDS, RESERVED, optional_text_column};
 

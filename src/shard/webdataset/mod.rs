@@ -7,10 +7,9 @@
 mod document;
 mod fields;
 mod json;
-mod layout;
 mod member;
 mod names;
-mod table;
+mod sample;
 #[cfg(test)]
 mod tests;
 
@@ -21,9 +20,9 @@ use arrow_schema::Schema;
 
 use self::document::OURS;
 use self::fields::Passthrough;
-use self::layout::SampleLayout;
 use self::names::Keys;
-use self::table::{SampleColumns, SampleRow};
+use self::sample::SampleLayout;
+use self::sample::{SampleColumns, SampleRow};
 use super::Chunk;
 use crate::manifest::rows::*;
 
@@ -76,7 +75,7 @@ impl<W: Write> WebDatasetWriter<W> {
         let columns = chunk.tables.iter().map(SampleColumns::of).collect::<anyhow::Result<Vec<_>>>()?;
         let json = chunk.tables.iter().map(fields::json_column).collect::<anyhow::Result<Vec<_>>>()?;
         let mut fields = Passthrough::of(&chunk.tables, &json, &OURS)?;
-        for sample in table::rows(chunk, &columns).chunk_by(|a, b| a.sample_id == b.sample_id) {
+        for sample in sample::rows(chunk, &columns).chunk_by(|a, b| a.sample_id == b.sample_id) {
             self.write_sample(sample, &mut fields)
                 .with_context(|| format!("writing sample {:?}", sample[0].sample_id.unwrap_or_default()))?;
         }
