@@ -14,7 +14,7 @@ use std::fmt;
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
 use crate::fault::Fault;
-use crate::locator::{Base, Locator, SourcePath, Target};
+use crate::locator::{Base, Location, Locator, Target};
 
 /// The name of an object: `Vec<u8>` inside for one that is kept or written again and again,
 /// `&[u8]` for one that lies in a larger buffer.
@@ -59,7 +59,7 @@ impl ObjectName {
     /// Becomes the name of the object that `locator` means in a manifest whose relative paths start
     /// at `base`. Reuses its memory.
     ///
-    /// Fails with [`crate::fault::Class::BadLocator`] where the path can name nothing; the name is
+    /// Fails with [`crate::fault::FaultClass::BadLocator`] where the path can name nothing; the name is
     /// of no use then.
     pub fn resolve(&mut self, locator: &Locator, base: &Base) -> Result<(), Fault> {
         self.0.clear();
@@ -103,8 +103,8 @@ impl<B: AsRef<[u8]>> ObjectName<B> {
     }
 
     /// The file or remote object that holds the payload.
-    pub fn location(&self) -> SourcePath {
-        SourcePath::from_bytes(self.location_bytes())
+    pub fn location(&self) -> Location {
+        Location::from_bytes(self.location_bytes())
     }
 
     /// The location as text, which allocates nothing: a path that starts with a slash, or a URL.
@@ -249,7 +249,7 @@ mod tests {
     fn a_name_says_what_it_was_made_of() {
         let range = Target::Range { offset: 1 << 40, size: 7 };
         let remote = name("s3://b/k#1", &range);
-        assert_eq!((remote.location(), remote.target()), (SourcePath::from_bytes(b"s3://b/k#1"), range));
+        assert_eq!((remote.location(), remote.target()), (Location::from_bytes(b"s3://b/k#1"), range));
         assert_eq!((remote.size(), remote.is_remote()), (Some(7), true));
         assert_eq!(remote.to_string(), "s3://b/k#1 [1099511627776, +7]");
         let member = name("/a.tar", &Target::Member("m".into()));

@@ -5,35 +5,39 @@
 //! its records: [`Forward`] bounds that stretch, and remembers how the archive ended.
 
 use std::cell::{Cell, RefCell};
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
 
-use super::BLOCK;
+use crate::fault::{Fault, FaultClass};
+
+/// The unit of tar files, bytes: a header is one block, contents are padded to blocks.
+pub const BLOCK: u64 = 512;
 
 /// Longest records in front of one member, bytes. Real ones are a few kilobytes.
 const RECORDS: u64 = 4 << 20;
+
+/// Bytes that can be read from any place: what an archive lies in.
+pub trait ReadAt {
+    /// Reads some bytes from `offset`; none only at the end. An error may hold a [`Fault`].
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Bytes in all.
+    fn length(&self) -> u64;
+}
 
 /// A reader that can leave bytes out.
 pub trait Skip: Read {
     fn skip(&mut self, bytes: u64) -> io::Result<()>;
 }
 
-/// Positioned reads of a file from its start; counts what they move.
+/// Reads from the start of a file on.
 pub struct FileCursor<'a> {
-    file: &'a File,
+    file: &'a dyn ReadAt,
     position: u64,
-    moved: Option<&'a Cell<u64>>,
 }
 
 impl<'a> FileCursor<'a> {
-    pub fn new(file: &'a File) -> FileCursor<'a> {
-        FileCursor { file, position: 0, moved: None }
-    }
-
-    /// Adds the bytes read to `moved`.
-    pub fn counting(file: &'a File, moved: &'a Cell<u64>) -> FileCursor<'a> {
-        FileCursor { file, position: 0, moved: Some(moved) }
+    pub fn new(file: &'a dyn ReadAt) -> FileCursor<'a> {
+        FileCursor { file, position: 0 }
     }
 }
 
@@ -41,9 +45,6 @@ impl Read for FileCursor<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read_at(into, self.position)?;
         self.position += read as u64;
-        if let Some(moved) = self.moved {
-            moved.set(moved.get() + read as u64);
-        }
         Ok(read)
     }
 }
@@ -55,6 +56,16 @@ impl Skip for FileCursor<'_> {
         self.position = position.ok_or_else(|| io::Error::other("a position past 2^63"))?;
         Ok(())
     }
+}
+
+/// The fault that reading met, or that of an archive that cannot be understood.
+pub fn fault(error: &io::Error) -> Fault {
+    inner(error).cloned().unwrap_or_else(|| Fault::new(FaultClass::ArchiveCorrupt, error.to_string()))
+}
+
+/// The fault that reading met.
+pub fn inner(error: &io::Error) -> Option<&Fault> {
+    error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
 /// What was found where a header was last looked for.
@@ -106,9 +117,9 @@ impl<S: Skip> Forward<S> {
         self.last.get()
     }
 
-    /// The error of the source, if it had one.
-    pub fn failure(&self) -> Option<String> {
-        self.failure.borrow().as_ref().map(io::Error::to_string)
+    /// What the error of the source says, if it had one.
+    pub fn failure(&self) -> Option<Fault> {
+        self.failure.borrow().as_ref().map(fault)
     }
 
     /// The source and its error.
@@ -121,7 +132,10 @@ impl<S: Skip> Forward<S> {
         result.inspect_err(|error| {
             let mut failure = self.failure.borrow_mut();
             if failure.is_none() {
-                *failure = Some(io::Error::new(error.kind(), error.to_string()));
+                *failure = Some(match inner(error) {
+                    Some(fault) => io::Error::other(fault.clone()),
+                    None => io::Error::new(error.kind(), error.to_string()),
+                });
             }
         })
     }

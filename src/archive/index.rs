@@ -13,11 +13,13 @@ use hashbrown::HashTable;
 use tar::Archive;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::forward::{Forward, Last, Skip};
+use super::forward::{FileCursor, Forward, Last, ReadAt, Skip};
 use super::layout::{Damage, Layout};
 use super::record::{self, Member};
-use crate::fault::{Class, Fault};
-use crate::locator::{MemberName, SourcePath};
+use crate::fault::{Fault, FaultClass};
+use crate::locator::MemberName;
+
+const NO_END: &str = "it ends without an end mark, so it may be cut";
 
 /// How many links may lead to a member.
 const LONGEST_CHAIN: usize = 10;
@@ -46,6 +48,13 @@ pub enum Missing {
     Link(String),
     /// Links lead around in a circle, or through too many links.
     Loop,
+}
+
+/// Reads the headers of the tar in `file`.
+pub fn read(file: &dyn ReadAt) -> Index {
+    let mut index = walk(&Forward::new(FileCursor::new(file)), |_, _, _| ControlFlow::Continue(()));
+    index.layout.cut_at(file.length());
+    index
 }
 
 /// Reads the headers of an archive up to its end, to damage, or until `visit` breaks. `visit`
@@ -82,20 +91,21 @@ pub fn walk<S: Skip>(
             }
         }
     }
-    let reason = forward.failure().or_else(|| match forward.last() {
+    let corrupt = |reason| Fault::new(FaultClass::ArchiveCorrupt, reason);
+    let fault = forward.failure().or_else(|| match forward.last() {
         Last::Padding => None,
-        Last::Blank => broken,
-        _ => Some(broken.unwrap_or_else(|| "it ends without an end mark, so it may be cut".to_owned())),
+        Last::Blank => broken.map(corrupt),
+        _ => Some(corrupt(broken.unwrap_or_else(|| NO_END.to_owned()))),
     });
-    index.layout.damage = reason.map(|reason| Damage { position: index.layout.end(), reason });
+    index.layout.damage = fault.map(|fault| Damage::new(index.layout.end(), fault));
     index
 }
 
 impl Index {
     /// Of an archive that cannot be read at all.
-    pub fn broken(reason: String) -> Index {
+    pub fn broken(fault: Fault) -> Index {
         let mut index = Index::default();
-        index.layout.damage = Some(Damage { position: 0, reason });
+        index.layout.damage = Some(Damage::new(0, fault));
         index
     }
 
@@ -133,19 +143,18 @@ impl Index {
         (self.members[number].member.place() == Some((offset, size))).then_some(number as u32)
     }
 
-    /// The fault of a member of the archive at `path` that is not found, or leads nowhere.
-    pub fn missing(&self, path: &SourcePath, name: &MemberName, missing: Missing) -> Fault {
+    /// The fault of a member that is not found, or leads nowhere.
+    pub fn missing(&self, name: &MemberName, missing: Missing) -> Fault {
         let what = match missing {
             Missing::Name => format!("no member {name}"),
             Missing::Link(to) => format!("member {name} is a link to {to}, which is not in the archive"),
             Missing::Loop => format!("member {name} is a link that leads through too many links"),
         };
         match &self.layout.damage {
-            None => Fault::new(Class::MemberMissing, format!("{path}: {what}")),
-            Some(Damage { position, reason }) => Fault::new(
-                Class::ArchiveCorrupt,
-                format!("{path}: {what} in what could be read, up to byte {position}: {reason}"),
-            ),
+            None => Fault::new(FaultClass::MemberMissing, what),
+            Some(Damage { position, class, reason }) => {
+                Fault::new(*class, format!("{what} in what could be read, up to byte {position}: {reason}"))
+            }
         }
     }
 

@@ -4,10 +4,10 @@
 //! whose logical size is not a range of the file. The cheap proof is a plain header right before
 //! the range that gives the same size; only without it are the headers of the archive read.
 
+use super::forward::BLOCK;
 use super::record::Described;
 use super::sniff;
-use crate::fault::{Class, Fault};
-use crate::locator::SourcePath;
+use crate::fault::{Fault, FaultClass};
 
 /// What the headers of an archive say about its bytes.
 #[derive(Clone, Debug, Default)]
@@ -18,11 +18,18 @@ pub struct Layout {
     pub damage: Option<Damage>,
 }
 
-/// Where reading the headers stopped before the end of the archive, and why.
+/// Where reading the headers stopped before the end of the archive, and why: damage, or a failed read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     pub position: u64,
+    pub class: FaultClass,
     pub reason: String,
+}
+
+impl Damage {
+    pub fn new(position: u64, fault: Fault) -> Damage {
+        Damage { position, class: fault.class, reason: fault.what }
+    }
 }
 
 impl Layout {
@@ -40,29 +47,29 @@ impl Layout {
 
     /// Members that end behind `length` make the archive damaged: the file was cut.
     pub fn cut_at(&mut self, length: u64) {
-        if self.end > length.next_multiple_of(super::BLOCK) {
+        if self.end > length.next_multiple_of(BLOCK) {
             let reason = "it ends inside a member".to_owned();
-            self.damage = Some(Damage { position: length, reason });
+            self.damage = Some(Damage { position: length, class: FaultClass::ArchiveCorrupt, reason });
         }
     }
 
-    /// Whether a range may be what it seems, of the archive at `path`.
+    /// Whether a range may be what it seems.
     ///
     /// # Errors
     /// It touches a sparse member, or lies where the archive could not be understood.
-    pub fn check(&self, path: &SourcePath, offset: u64, size: u64) -> Result<(), Fault> {
+    pub fn check(&self, offset: u64, size: u64) -> Result<(), Fault> {
         let end = offset.saturating_add(size);
-        let fault = |class, what| Err(Fault::new(class, format!("{path}: {size} bytes at {offset} {what}")));
+        let fault = |class, what| Err(Fault::new(class, format!("{size} bytes at {offset} {what}")));
         let next = self.sparse.partition_point(|&(_, to)| to <= offset);
         if self.sparse.get(next).is_some_and(|&(from, _)| from < end) {
             let what = "touch a sparse member, whose size is no byte range: name the member alone, or \
                         store it whole";
-            return fault(Class::Unsupported, what.to_owned());
+            return fault(FaultClass::Unsupported, what.to_owned());
         }
         match &self.damage {
-            Some(Damage { position, reason }) if end > *position => {
+            Some(Damage { position, class, reason }) if end > *position => {
                 let what = format!("lie behind byte {position}, where the archive is damaged: {reason}");
-                fault(Class::ArchiveCorrupt, what)
+                fault(*class, what)
             }
             _ => Ok(()),
         }
@@ -101,11 +108,10 @@ mod tests {
     #[test]
     fn ranges_that_touch_a_sparse_member_are_refused_and_others_are_not() {
         let layout = Layout { sparse: vec![(1000, 2000)], end: 5000, damage: None };
-        let path = SourcePath::from_bytes(b"/a.tar");
-        let class = |offset, size| layout.check(&path, offset, size).map_err(|fault| fault.class);
+        let class = |offset, size| layout.check(offset, size).map_err(|fault| fault.class);
         assert_eq!(class(0, 1000), Ok(()));
-        assert_eq!(class(999, 2), Err(Class::Unsupported));
-        assert_eq!(class(1500, 1), Err(Class::Unsupported));
+        assert_eq!(class(999, 2), Err(FaultClass::Unsupported));
+        assert_eq!(class(1500, 1), Err(FaultClass::Unsupported));
         assert_eq!(class(2000, 7000), Ok(()));
     }
 }

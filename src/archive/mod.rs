@@ -13,7 +13,19 @@ pub mod stream;
 pub mod unpack;
 
 #[cfg(test)]
+#[path = "../../tests/support/tar.rs"]
 pub mod samples;
 
-/// The unit of tar files, bytes: a header is one block, contents are padded to blocks.
-pub const BLOCK: u64 = 512;
+#[cfg(test)]
+impl forward::ReadAt for &[u8] {
+    fn read_at(&self, into: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        let rest = self.get(offset as usize..).unwrap_or_default();
+        let read = rest.len().min(into.len());
+        into[..read].copy_from_slice(&rest[..read]);
+        Ok(read)
+    }
+
+    fn length(&self) -> u64 {
+        self.len() as u64
+    }
+}

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use tar::{Entry, EntryType};
 
-use super::BLOCK;
+use super::forward::BLOCK;
 
 /// A file or link in an archive.
 #[derive(Debug)]

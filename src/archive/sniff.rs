@@ -1,13 +1,11 @@
 //! What a file is, told from its first bytes and never from its name.
 
-use std::fs::File;
 use std::io::{self, Read};
 
 use tar::Header;
 
-use super::BLOCK;
-use super::forward::FileCursor;
-use super::unpack::Unpacked;
+use super::forward::{BLOCK, FileCursor, ReadAt, inner};
+use super::unpack::{Codec, Unpacked};
 
 /// What a file holds, as far as locators care.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,12 +21,6 @@ pub enum Kind {
     Foreign(&'static str),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Codec {
-    Gzip,
-    Zstd,
-}
-
 /// What a compressed file holds when it is decompressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
@@ -38,27 +30,29 @@ pub enum Content {
     Unreadable(String),
 }
 
-/// Looks at the first block of `file`, and of its content where it is compressed.
-pub fn sniff(file: &File) -> io::Result<Kind> {
-    let mut head = Vec::new();
+/// Looks at the first block of `file`, and of its content where it is compressed. Fails where it
+/// cannot be read.
+pub fn sniff(file: &dyn ReadAt) -> io::Result<Kind> {
+    let mut head = Vec::with_capacity(BLOCK as usize);
     FileCursor::new(file).take(BLOCK).read_to_end(&mut head)?;
     Ok(match kind(&head) {
-        Kind::Packed(codec, _) => Kind::Packed(codec, content(file, codec)),
+        Kind::Packed(codec, _) => Kind::Packed(codec, content(file, codec)?),
         known => known,
     })
 }
 
-fn content(file: &File, codec: Codec) -> Content {
-    let mut head = Vec::new();
+fn content(file: &dyn ReadAt, codec: Codec) -> io::Result<Content> {
+    let mut head = Vec::with_capacity(BLOCK as usize);
     let read = Unpacked::open(codec, FileCursor::new(file))
         .and_then(|unpacked| unpacked.take(BLOCK).read_to_end(&mut head));
-    match read {
+    Ok(match read {
+        Err(error) if inner(&error).is_some() => return Err(error),
         _ if matches!(kind(&head), Kind::Tar | Kind::Blank) => Content::Tar,
         // A tar whose first header is damaged: offsets are those of its content all the same.
         _ if head.windows(5).any(|run| run == b"ustar") => Content::Tar,
         Ok(_) => Content::Other,
         Err(error) => Content::Unreadable(error.to_string()),
-    }
+    })
 }
 
 fn kind(head: &[u8]) -> Kind {
@@ -84,18 +78,6 @@ const FOREIGN: [(&[u8], &str); 4] = [
     (b"\x1f\x9d\x90", "compress"),
 ];
 
-impl Codec {
-    /// The codec of a compressed stream that starts with `head`.
-    pub fn detect(head: &[u8]) -> Option<Codec> {
-        match head {
-            [0x1f, 0x8b, 8, ..] => Some(Codec::Gzip),
-            // A frame, or one of the sixteen kinds of skippable frame that may come first.
-            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Codec::Zstd),
-            _ => None,
-        }
-    }
-}
-
 /// `block` as a tar header, when its checksum says that it is one. Old headers have no magic, so
 /// none is asked for.
 pub fn header(block: &[u8]) -> Option<&Header> {
@@ -114,7 +96,7 @@ mod tests {
     use crate::archive::samples::{self, Tar};
 
     fn of(bytes: &[u8]) -> Kind {
-        sniff(&samples::file(bytes)).unwrap()
+        sniff(&bytes).unwrap()
     }
 
     #[test]

@@ -1,28 +1,24 @@
 //! Members of an archive read in one pass, by name or place: compressed tars, and sparse members.
 //!
 //! Which of two members of one name counts is known at the end only, so wanted contents are held
-//! until then, as far as there is room. A byte range has to be exactly the content of a member, which proves that it means
-//! the uncompressed archive. A second pass happens for what
-//! was not held: what found no room, and what links lead to. Members that were
-//! read whole before a compressed file was cut are good; where the compressed bytes are damaged,
-//! only what a checksum has vouched for is.
+//! until then, as far as there is room. A byte range has to be exactly the content of a member, which
+//! proves that it means the uncompressed archive. A second pass reads what was not held: what found no
+//! room, and what links lead to. Members that were read whole before a compressed file was cut are
+//! good; where the compressed bytes are damaged, only what a checksum has vouched for is, and nothing
+//! of a file that changed.
 
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
 
-use super::forward::{FileCursor, Forward};
+use super::forward::{self, FileCursor, Forward, ReadAt};
 use super::index::{self, Index, normalized};
 use super::record::{Member, Store};
-use super::sniff::Codec;
-use super::unpack::Unpacked;
-use crate::fault::{Class, Fault};
-use crate::locator::SourcePath;
-use crate::store::{Cost, Wanted};
+use super::unpack::{Codec, Unpacked};
+use crate::fault::{Fault, FaultClass};
+use crate::locator::Target;
 
 /// The largest member that is held in memory, bytes. A small file can claim to unpack to any size.
 const LARGEST: u64 = 1 << 30;
@@ -32,24 +28,32 @@ const HELD: u64 = 64 << 20;
 
 /// An archive that is read forward.
 pub struct Streamed<'a> {
-    pub path: &'a SourcePath,
-    pub file: &'a File,
+    pub file: &'a dyn ReadAt,
     /// Nothing for a plain tar.
     pub codec: Option<Codec>,
 }
 
+/// What one pass over an archive found.
+struct Pass {
+    index: Index,
+    /// Up to where the bytes can be trusted.
+    trusted: u64,
+    /// Why no further.
+    fault: Option<Fault>,
+}
+
 impl Streamed<'_> {
-    /// Delivers one result for each of `parts`. Costs one request per pass.
+    /// Delivers one result for each of `members`, which are numbered. Returns how many passes that
+    /// took.
     pub fn read(
         &self,
-        parts: &[(usize, Wanted)],
+        members: &[(usize, &Target)],
         deliver: &mut dyn FnMut(usize, Result<Bytes, Fault>),
-    ) -> Cost {
-        let moved = Cell::new(0);
+    ) -> u64 {
         let mut held: HashMap<u32, Result<Bytes, Fault>> = HashMap::new();
         let mut room = HELD;
-        let sought = Sought::new(parts);
-        let (index, trusted) = self.pass(&moved, |index, number, content| {
+        let sought = Sought::new(members);
+        let pass = self.pass(|index, number, content| {
             let member = index.member(number);
             if sought.want(member) {
                 if let Some(previous) = index.previous(number)
@@ -58,91 +62,83 @@ impl Streamed<'_> {
                     held.remove(&previous);
                 }
                 if room > 0 {
-                    let content = self.content(member, content);
+                    let content = self::content(member, content);
                     room = room.saturating_sub(content.as_ref().map_or(0, |content| content.len() as u64));
                     held.insert(number, content);
                 }
             }
             ControlFlow::Continue(())
         });
-        held.retain(|&number, content| content.is_err() || index.member(number).end <= trusted);
+        held.retain(|&number, content| content.is_err() || pass.trusts(number));
 
         let mut linked = Vec::new();
-        for (target, wanted) in parts {
-            match self.locate(&index, wanted) {
-                Err(fault) => deliver(*target, Err(fault)),
+        for &(target, wanted) in members {
+            match locate(&pass.index, wanted) {
+                Err(fault) => deliver(target, Err(fault)),
                 Ok(number) => match held.get(&number) {
-                    Some(content) => deliver(*target, content.clone()),
-                    None if index.member(number).end > trusted => {
-                        deliver(*target, Err(self.untrusted(&index, number)))
-                    }
-                    None => linked.push((number, *target)),
+                    Some(content) => deliver(target, content.clone()),
+                    None if !pass.trusts(number) => deliver(target, Err(pass.untrusted(number))),
+                    None => linked.push((number, target)),
                 },
             }
         }
         drop(held);
-        let mut requests = 1;
-        if !linked.is_empty() {
-            requests += 1;
-            self.read_linked(&moved, linked, deliver);
+        if linked.is_empty() {
+            return 1;
         }
-        Cost { requests, bytes: moved.get() }
+        self.read_linked(linked, deliver);
+        2
     }
 
-    /// Delivers the size of what [`Streamed::read`] would deliver for each of `parts`, in one pass
+    /// Delivers the size of what [`Streamed::read`] would deliver for each of `members`, in one pass
     /// that holds nothing.
-    pub fn measure(&self, parts: &[(usize, Wanted)], deliver: &mut dyn FnMut(usize, Result<u64, Fault>)) {
-        let (index, trusted) = self.pass(&Cell::new(0), |_, _, _| ControlFlow::Continue(()));
-        for (target, wanted) in parts {
-            let size = self.locate(&index, wanted).and_then(|number| match index.member(number) {
-                member if member.end > trusted => Err(self.untrusted(&index, number)),
-                member if member.store == Store::Unreadable => Err(unreadable(self.path, member.shown())),
+    pub fn measure(&self, members: &[(usize, &Target)], deliver: &mut dyn FnMut(usize, Result<u64, Fault>)) {
+        let pass = self.pass(|_, _, _| ControlFlow::Continue(()));
+        for &(target, wanted) in members {
+            let size = locate(&pass.index, wanted).and_then(|number| match pass.index.member(number) {
+                _ if !pass.trusts(number) => Err(pass.untrusted(number)),
+                member if member.store == Store::Unreadable => Err(unreadable(member.shown())),
                 member => Ok(member.size),
             });
-            deliver(*target, size);
+            deliver(target, size);
         }
     }
 
     /// The second pass: members by number, delivered as they are met.
     fn read_linked(
         &self,
-        moved: &Cell<u64>,
         mut linked: Vec<(u32, usize)>,
         deliver: &mut dyn FnMut(usize, Result<Bytes, Fault>),
     ) {
         linked.sort_unstable_by(|a, b| b.cmp(a));
-        self.pass(moved, |index, number, content| {
+        self.pass(|index, number, content| {
             let mut read = None;
             while let Some(&(_, target)) = linked.last().filter(|(wanted, _)| *wanted == number) {
-                let read = read.get_or_insert_with(|| self.content(index.member(number), content));
+                let read = read.get_or_insert_with(|| self::content(index.member(number), content));
                 deliver(target, read.clone());
                 linked.pop();
             }
             if linked.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         for (_, target) in linked {
-            let what = format!("{}: it changed while it was read", self.path);
-            deliver(target, Err(Fault::new(Class::ArchiveCorrupt, what)));
+            deliver(target, Err(Fault::new(FaultClass::Changed, "it changed while it was read")));
         }
     }
 
-    /// Walks the archive once. Returns its index, and up to where the bytes can be trusted.
-    fn pass(
-        &self,
-        moved: &Cell<u64>,
-        visit: impl FnMut(&Index, u32, &mut dyn Read) -> ControlFlow<()>,
-    ) -> (Index, u64) {
-        let file = FileCursor::counting(self.file, moved);
+    /// Walks the archive once.
+    fn pass(&self, mut visit: impl FnMut(&Index, u32, &mut dyn Read) -> ControlFlow<()>) -> Pass {
+        let file = FileCursor::new(self.file);
         let Some(codec) = self.codec else {
-            return (index::walk(&Forward::new(file), visit), u64::MAX);
+            let forward = Forward::new(file);
+            let index = index::walk(&forward, visit);
+            return Pass::new(index, forward.into_parts().1, u64::MAX);
         };
         let unpacked = match Unpacked::open(codec, file) {
             Ok(unpacked) => unpacked,
-            Err(error) => return (Index::broken(error.to_string()), 0),
+            Err(error) => return Pass::new(Index::broken(forward::fault(&error)), Some(error), 0),
         };
         let forward = Forward::new(unpacked);
         let mut stopped = false;
-        let mut visit = visit;
         let index = index::walk(&forward, |index, number, content| {
             let flow = visit(index, number, content);
             stopped = flow.is_break();
@@ -154,75 +150,84 @@ impl Streamed<'_> {
             None if !stopped => io::copy(&mut unpacked, &mut io::sink()).err(),
             failure => failure,
         };
-        let trusted = match failure {
-            Some(error) if error.kind() != ErrorKind::UnexpectedEof => unpacked.verified(),
-            _ => u64::MAX,
-        };
-        (index, trusted)
-    }
-
-    fn content(&self, member: &Member, content: &mut dyn Read) -> Result<Bytes, Fault> {
-        let name = member.shown();
-        if member.store == Store::Unreadable {
-            return Err(unreadable(self.path, name));
-        }
-        if member.size > LARGEST {
-            let what = format!(
-                "{}: member {name} has {} bytes; members that have to be unpacked may have {LARGEST}",
-                self.path, member.size
-            );
-            return Err(Fault::new(Class::Unsupported, what));
-        }
-        let mut bytes = Vec::with_capacity(member.size.min(16 << 20) as usize);
-        match content.take(member.size).read_to_end(&mut bytes) {
-            Ok(_) if bytes.len() as u64 == member.size => Ok(bytes.into()),
-            Err(error) if error.kind() != ErrorKind::UnexpectedEof => {
-                Err(Fault::new(Class::ArchiveCorrupt, format!("{}: member {name}: {error}", self.path)))
-            }
-            _ => Err(Fault::new(
-                Class::ShortBody,
-                format!(
-                    "{}: it ends inside member {name}, after {} of {} bytes",
-                    self.path,
-                    bytes.len(),
-                    member.size
-                ),
-            )),
-        }
-    }
-
-    /// The number of the member that is wanted.
-    fn locate(&self, index: &Index, wanted: &Wanted) -> Result<u32, Fault> {
-        let (offset, size) = match wanted {
-            Wanted::Name(name) => {
-                let number = index.resolve(name.as_bytes());
-                return number.map_err(|missing| index.missing(self.path, name, missing));
-            }
-            Wanted::Place(offset, size) => (*offset, *size),
-        };
-        if let Some(number) = index.at(offset, size) {
-            return Ok(number);
-        }
-        index.layout.check(self.path, offset, size)?;
-        let what = format!(
-            "{}: {size} bytes at {offset} of the uncompressed archive are not the content of a member: \
-             give the offset and size of one, or its name without them",
-            self.path
-        );
-        Err(Fault::new(Class::ArchiveCorrupt, what))
-    }
-
-    fn untrusted(&self, index: &Index, number: u32) -> Fault {
-        let name = index.member(number).shown();
-        let what = format!("{}: the compressed bytes around member {name} are damaged", self.path);
-        Fault::new(Class::ArchiveCorrupt, what)
+        let cut = failure.as_ref().is_none_or(|error| error.kind() == ErrorKind::UnexpectedEof);
+        let trusted = if cut { u64::MAX } else { unpacked.verified() };
+        Pass::new(index, failure, trusted)
     }
 }
 
+impl Pass {
+    fn new(index: Index, failure: Option<io::Error>, trusted: u64) -> Pass {
+        let fault = failure.as_ref().and_then(forward::inner).cloned();
+        let changed = fault.as_ref().is_some_and(|fault| fault.class == FaultClass::Changed);
+        Pass { index, trusted: if changed { 0 } else { trusted }, fault }
+    }
+
+    fn trusts(&self, number: u32) -> bool {
+        self.index.member(number).end <= self.trusted
+    }
+
+    fn untrusted(&self, number: u32) -> Fault {
+        self.fault.clone().unwrap_or_else(|| {
+            let name = self.index.member(number).shown();
+            let what = format!("the compressed bytes around member {name} are damaged");
+            Fault::new(FaultClass::ArchiveCorrupt, what)
+        })
+    }
+}
+
+fn content(member: &Member, content: &mut dyn Read) -> Result<Bytes, Fault> {
+    let name = member.shown();
+    if member.store == Store::Unreadable {
+        return Err(unreadable(name));
+    }
+    if member.size > LARGEST {
+        let what = format!(
+            "member {name} has {} bytes; members that have to be unpacked may have {LARGEST}",
+            member.size
+        );
+        return Err(Fault::new(FaultClass::Unsupported, what));
+    }
+    let mut bytes = Vec::with_capacity(member.size.min(16 << 20) as usize);
+    match content.take(member.size).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 == member.size => Ok(bytes.into()),
+        Err(error) if error.kind() != ErrorKind::UnexpectedEof => Err(match forward::inner(&error) {
+            Some(fault) => fault.clone(),
+            None => Fault::new(FaultClass::ArchiveCorrupt, format!("member {name}: {error}")),
+        }),
+        _ => {
+            let found = bytes.len();
+            let what = format!("it ends inside member {name}, after {found} of {} bytes", member.size);
+            Err(Fault::new(FaultClass::ShortBody, what))
+        }
+    }
+}
+
+/// The number of the member that `wanted` means, by its name or by its exact place.
+fn locate(index: &Index, wanted: &Target) -> Result<u32, Fault> {
+    let (offset, size) = match wanted {
+        Target::Member(name) => {
+            let number = index.resolve(name.as_bytes());
+            return number.map_err(|missing| index.missing(name, missing));
+        }
+        Target::Range { offset, size } => (*offset, *size),
+        Target::Whole => unreachable!("a whole file is no member"),
+    };
+    if let Some(number) = index.at(offset, size) {
+        return Ok(number);
+    }
+    index.layout.check(offset, size)?;
+    let what = format!(
+        "{size} bytes at {offset} of the uncompressed archive are not the content of a member: \
+         give the offset and size of one, or its name without them"
+    );
+    Err(Fault::new(FaultClass::ArchiveCorrupt, what))
+}
+
 /// The fault of a sparse member that cannot be expanded.
-pub fn unreadable(path: &SourcePath, member: impl std::fmt::Display) -> Fault {
-    let what = format!("{path}: member {member} is stored sparse in extended headers; store it whole");
-    Fault::new(Class::Unsupported, what)
+pub fn unreadable(member: impl std::fmt::Display) -> Fault {
+    let what = format!("member {member} is stored sparse in extended headers; store it whole");
+    Fault::new(FaultClass::Unsupported, what)
 }
 
 /// What is wanted: members by normalized name, and contents by offset and size.
@@ -233,13 +238,14 @@ struct Sought {
 }
 
 impl Sought {
-    fn new(parts: &[(usize, Wanted)]) -> Sought {
+    fn new(members: &[(usize, &Target)]) -> Sought {
         let mut sought = Sought::default();
-        for (_, wanted) in parts {
+        for (_, wanted) in members {
             match wanted {
-                Wanted::Name(name) => sought.names.insert(normalized(name.as_bytes())),
-                Wanted::Place(offset, size) => sought.places.insert((*offset, *size)),
-            };
+                Target::Member(name) => drop(sought.names.insert(normalized(name.as_bytes()))),
+                Target::Range { offset, size } => drop(sought.places.insert((*offset, *size))),
+                Target::Whole => {}
+            }
         }
         sought
     }

@@ -10,10 +10,27 @@ use flate2::bufread::GzDecoder;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::forward::{FileCursor, Skip};
-use super::sniff::Codec;
 
 /// Compressed bytes per read.
 const CHUNK: usize = 256 << 10;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codec {
+    Gzip,
+    Zstd,
+}
+
+impl Codec {
+    /// The codec of a compressed stream that starts with `head`.
+    pub fn detect(head: &[u8]) -> Option<Codec> {
+        match head {
+            [0x1f, 0x8b, 8, ..] => Some(Codec::Gzip),
+            // A frame, or one of the sixteen kinds of skippable frame that may come first.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Codec::Zstd),
+            _ => None,
+        }
+    }
+}
 
 /// The uncompressed content of a file, read forward.
 pub struct Unpacked<'a> {

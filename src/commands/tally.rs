@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::fault::Class;
+use crate::fault::FaultClass;
 use crate::manifest::rows::Rows;
 
 /// Counts of rows; those of several threads and manifests add up.
@@ -16,7 +16,7 @@ pub struct Tally {
     /// Lines that should have been rows.
     pub bad_rows: u64,
     /// Rows whose locator means nothing, by class.
-    pub bad_locators: BTreeMap<Class, u64>,
+    pub bad_locators: BTreeMap<FaultClass, u64>,
 }
 
 impl Tally {
@@ -37,7 +37,7 @@ impl Tally {
         }
     }
 
-    pub fn add_bad_locator(&mut self, class: Class) {
+    pub fn add_bad_locator(&mut self, class: FaultClass) {
         *self.bad_locators.entry(class).or_default() += 1;
     }
 
@@ -48,7 +48,8 @@ impl Tally {
     /// Adds the faults of the rows to those of a report, which are by the name of their class.
     pub fn add_errors_to(&self, errors: &mut BTreeMap<&'static str, u64>) {
         let locators = self.bad_locators.iter().map(|(class, count)| (*class, *count));
-        for (class, count) in locators.chain([(Class::BadRow, self.bad_rows)]).filter(|(_, count)| *count > 0)
+        for (class, count) in
+            locators.chain([(FaultClass::BadRow, self.bad_rows)]).filter(|(_, count)| *count > 0)
         {
             *errors.entry(class.name()).or_default() += count;
         }

@@ -7,6 +7,9 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use super::Location;
+use crate::fault::{Fault, FaultClass};
+
 /// The prefixes, resolved. None: everything is allowed.
 #[derive(Debug)]
 pub struct Allow(Vec<PathBuf>);
@@ -23,13 +26,22 @@ impl Allow {
         Ok(Allow(prefixes.into_iter().map(resolve).collect::<io::Result<_>>()?))
     }
 
-    /// The path to open instead of `path`, or nothing when it is not allowed.
-    pub fn admit(&self, path: &Path) -> Option<PathBuf> {
+    /// The location to read instead of `location`: what it really is.
+    ///
+    /// # Errors
+    /// It lies outside of the prefixes.
+    pub fn admit(&self, location: &Location) -> Result<Location, Fault> {
         if self.0.is_empty() {
-            return Some(path.to_owned());
+            return Ok(location.clone());
         }
-        let real = path.canonicalize().unwrap_or_else(|_| expected(path));
-        self.0.iter().any(|prefix| real.starts_with(prefix)).then_some(real)
+        let real = location.as_path().map(|path| path.canonicalize().unwrap_or_else(|_| expected(path)));
+        match real {
+            Some(real) if self.0.iter().any(|prefix| real.starts_with(prefix)) => Ok(Location::File(real)),
+            _ => {
+                let what = "it lies outside every allowed prefix";
+                Err(Fault::new(FaultClass::NotAllowed, what).at(location))
+            }
+        }
     }
 }
 
@@ -68,7 +80,8 @@ mod tests {
         symlink(root.join("inner/b"), root.join("in/out")).unwrap();
         symlink(root.join("in/a"), root.join("alias")).unwrap();
         let allow = Allow::new(vec![root.join("in")]).unwrap();
-        let admits = |path: &str| allow.admit(&root.join(path)).is_some();
+        let admit = |allow: &Allow, path: &str| allow.admit(&Location::File(root.join(path))).is_ok();
+        let admits = |path: &str| admit(&allow, path);
         assert!(admits("in/a"));
         assert!(admits("alias"));
         assert!(admits("in/deep/../a"));
@@ -79,7 +92,7 @@ mod tests {
         assert!(!admits("in/../missing"));
         assert!(!admits("in/missing/../../inner/b"));
         assert!(!admits("missing"));
-        assert!(Allow::new(Vec::new()).unwrap().admit(&root.join("missing")).is_some());
+        assert!(admit(&Allow::new(Vec::new()).unwrap(), "missing"));
     }
 
     #[test]

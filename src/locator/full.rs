@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::json::{self, JsonObject, explain};
 use super::{Claims, Locator, Target};
-use crate::fault::{Class, Fault};
+use crate::fault::{Fault, FaultClass};
 
 /// The largest whole number up to which every whole number has a float of its own.
 const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
@@ -78,7 +78,7 @@ fn natural(value: &RawValue) -> Result<Option<u64>, String> {
 }
 
 fn bad(what: impl Into<String>) -> Fault {
-    Fault::new(Class::BadLocator, what)
+    Fault::new(FaultClass::BadLocator, what)
 }
 
 /// At most 120 bytes of a text, for a message.
@@ -171,7 +171,7 @@ mod tests {
             r#"{"path":"a"} x"#,
         ] {
             let fault = Locator::parse(text).expect_err(text);
-            assert_eq!(fault.class, Class::BadLocator, "{text}");
+            assert_eq!(fault.class, FaultClass::BadLocator, "{text}");
         }
     }
 }

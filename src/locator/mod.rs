@@ -75,29 +75,46 @@ impl fmt::Debug for MemberName {
     }
 }
 
-/// A resolved place that payloads are read from: an absolute path of this machine.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SourcePath(PathBuf);
+/// Where a file is: a resolved place that payloads are read from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Location {
+    /// An absolute path of this machine.
+    File(PathBuf),
+    /// A URL in its canonical form.
+    Url(String),
+}
 
-impl SourcePath {
-    pub fn from_bytes(bytes: &[u8]) -> SourcePath {
-        SourcePath(PathBuf::from(OsStr::from_bytes(bytes)))
+impl Location {
+    /// Of the form that [`Base::resolve`] writes: paths start with a slash.
+    pub fn from_bytes(bytes: &[u8]) -> Location {
+        match bytes.first() {
+            Some(b'/') => Location::File(PathBuf::from(OsStr::from_bytes(bytes))),
+            _ => Location::Url(String::from_utf8_lossy(bytes).into_owned()),
+        }
     }
 
-    pub fn as_path(&self) -> &Path {
-        &self.0
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Location::File(path) => path.as_os_str().as_bytes(),
+            Location::Url(url) => url.as_bytes(),
+        }
+    }
+
+    /// The path of a local file.
+    pub fn as_path(&self) -> Option<&Path> {
+        match self {
+            Location::File(path) => Some(path),
+            Location::Url(_) => None,
+        }
     }
 }
 
-impl fmt::Display for SourcePath {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.display().fmt(f)
-    }
-}
-
-impl fmt::Debug for SourcePath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        match self {
+            Location::File(path) => path.display().fmt(f),
+            Location::Url(url) => url.fmt(f),
+        }
     }
 }
 
@@ -129,7 +146,7 @@ impl<'a> Locator<'a> {
 
     /// Parses the text of a `source_ref`. `Ok(None)`: the row has no locator.
     ///
-    /// Fails with [`crate::fault::Class::BadLocator`] when the text is not a JSON object, when a field has a
+    /// Fails with [`crate::fault::FaultClass::BadLocator`] when the text is not a JSON object, when a field has a
     /// value of the wrong kind, and when offset and size do not come together.
     pub fn parse(text: &'a str) -> Result<Option<Locator<'a>>, Fault> {
         match plain::parse(text) {

@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::url;
-use crate::fault::{Class, Fault};
+use crate::fault::{Fault, FaultClass};
 
 /// Where relative paths start.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -32,14 +32,14 @@ impl Base {
     /// Writes the canonical form of `path`, the path of a locator, into `out`, which is empty. It
     /// holds no NUL.
     ///
-    /// Fails with [`Class::BadLocator`] where the path can name nothing.
+    /// Fails with [`FaultClass::BadLocator`] where the path can name nothing.
     pub fn resolve(&self, path: &str, out: &mut Vec<u8>) -> Result<(), Fault> {
         if is_clean(path.as_bytes()) {
             out.extend_from_slice(path.as_bytes());
             return Ok(());
         }
         if path.as_bytes().contains(&0) {
-            return Err(Fault::new(Class::BadLocator, "path holds a NUL character"));
+            return Err(Fault::new(FaultClass::BadLocator, "path holds a NUL character"));
         }
         match url::split(path) {
             None => self.absolute(path, out),
@@ -112,7 +112,7 @@ fn file_path<'a>(url: &str, rest: &'a str) -> Result<&'a str, Fault> {
     if path.starts_with('/') {
         return Ok(path);
     }
-    Err(Fault::new(Class::BadLocator, format!("{url}: a file URL needs an absolute path")))
+    Err(Fault::new(FaultClass::BadLocator, format!("{url}: a file URL needs an absolute path")))
 }
 
 /// Bytes that are compared in one step.
@@ -200,7 +200,7 @@ mod tests {
             assert!(path("/c", local).starts_with('/'), "{local}");
         }
         for path in ["file://host/x", "http://", "s3://b/\0", "/a\0", "/0123456789abcdef\0g", "\0"] {
-            assert_eq!(resolve("/c", path).unwrap_err().class, Class::BadLocator, "{path}");
+            assert_eq!(resolve("/c", path).unwrap_err().class, FaultClass::BadLocator, "{path}");
         }
         assert_eq!(path("/c", "S3://b//k#1"), "s3://b//k#1");
     }

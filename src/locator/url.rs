@@ -18,7 +18,7 @@
 
 use std::fmt;
 
-use crate::fault::{Class, Fault};
+use crate::fault::{Fault, FaultClass};
 
 /// Schemes whose URLs name a bucket, account or kind first.
 const BUCKETS: [&[u8]; 4] = [b"s3://", b"gs://", b"az://", b"hf://"];
@@ -33,9 +33,9 @@ pub fn split(text: &str) -> Option<(&str, &str)> {
 
 /// Appends the canonical form of the URL `scheme://rest` to `out`, which is empty.
 ///
-/// Fails with [`Class::BadLocator`] where nothing is named: no host, no bucket, no valid port.
+/// Fails with [`FaultClass::BadLocator`] where nothing is named: no host, no bucket, no valid port.
 pub fn canonical((scheme, rest): (&str, &str), out: &mut Vec<u8>) -> Result<(), Fault> {
-    let bad = |what: &str| Fault::new(Class::BadLocator, format!("{scheme}://{rest}: {what}"));
+    let bad = |what: &str| Fault::new(FaultClass::BadLocator, format!("{scheme}://{rest}: {what}"));
     out.extend_from_slice(scheme.as_bytes());
     out.make_ascii_lowercase();
     out.extend_from_slice(b"://");
@@ -53,7 +53,7 @@ pub fn canonical((scheme, rest): (&str, &str), out: &mut Vec<u8>) -> Result<(), 
 
 /// The fault of a remote object where only local files are read.
 pub fn refusal(locator: impl fmt::Display) -> Fault {
-    Fault::new(Class::Unsupported, format!("{locator}: this build reads local files only"))
+    Fault::new(FaultClass::Unsupported, format!("{locator}: this build reads local files only"))
 }
 
 /// Appends what follows `http://` or `https://`.
@@ -195,7 +195,7 @@ mod tests {
             "foo://",
         ] {
             let fault = canonical(split(url).expect(url), &mut Vec::new()).expect_err(url);
-            assert_eq!(fault.class, Class::BadLocator, "{url}");
+            assert_eq!(fault.class, FaultClass::BadLocator, "{url}");
             assert!(fault.what.starts_with(url), "{fault}");
         }
     }

@@ -11,7 +11,7 @@ use arrow_array::builder::{Int32Builder, LargeBinaryBuilder, LargeStringBuilder}
 use arrow_array::{Array, ArrayRef, RecordBatch};
 
 use super::line::{JsonlRow, TEXTS};
-use crate::archive::sniff::Codec;
+use crate::archive::unpack::Codec;
 use crate::manifest::rows::*;
 
 /// A longer line is an error of that line, so that a file without line ends cannot fill the

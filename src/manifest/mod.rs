@@ -17,8 +17,9 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use arrow_schema::SchemaRef;
 
-use crate::archive::BLOCK;
-use crate::archive::sniff::{Codec, header};
+use crate::archive::forward::BLOCK;
+use crate::archive::sniff::header;
+use crate::archive::unpack::Codec;
 use crate::catch_panic::catch_panic;
 use crate::locator::Base;
 use discover::{ManifestFile, is_named_packed, is_named_parquet};

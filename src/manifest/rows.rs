@@ -14,7 +14,7 @@ use arrow_array::{
 use arrow_schema::DataType;
 use arrow_select::take::take;
 
-use crate::fault::{Class, Fault};
+use crate::fault::{Fault, FaultClass};
 use crate::locator::Locator;
 
 pub const SAMPLE_ID: &str = "sample_id";
@@ -117,7 +117,7 @@ impl<'a> RawLocator<'a> {
         self.0.as_bytes()
     }
 
-    /// `None`: the row has no locator. Fails with [`Class::BadLocator`].
+    /// `None`: the row has no locator. Fails with [`FaultClass::BadLocator`].
     pub fn parse(self) -> Result<Option<Locator<'a>>, Fault> {
         Locator::parse(self.0)
     }
@@ -306,6 +306,6 @@ pub fn is_text(data_type: &DataType) -> bool {
 
 impl BadRow {
     pub fn new(line: u64, what: impl Into<String>) -> BadRow {
-        BadRow { line, fault: Fault::new(Class::BadRow, what) }
+        BadRow { line, fault: Fault::new(FaultClass::BadRow, what) }
     }
 }

@@ -21,13 +21,12 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::cache::flight::Flight;
 use crate::cache::{Cache, Lookup};
-use crate::fault::{Class, Fault};
-use crate::fetch::obtain;
+use crate::fault::{Fault, FaultClass};
+use crate::fetch::{Source, obtain};
 use crate::monitor::Monitor;
 use crate::object::Key;
 use crate::plan::uses::Uses;
 use crate::plan::{self, FileFetch, Plan};
-use crate::store::Source;
 pub use counters::{Counter, Counters, FailedObjects, FirstFailure, OnFailure};
 pub use fill::{Until, held, plan};
 pub use shard::{ShardPayloads, Supplied, Want, Window};
@@ -39,7 +38,7 @@ pub type PayloadResult = Result<Bytes, Fault>;
 
 /// What the threads of a run share to meet their wants.
 pub struct Payloads<'a> {
-    pub source: &'a dyn Source,
+    pub source: Source<'a>,
     /// `None`: payloads are read when a row needs them.
     pub cache: Option<Cache>,
     pub plan: &'a Plan,
@@ -72,7 +71,7 @@ struct Seen {
 impl<'a> Payloads<'a> {
     /// `memory` bytes of payloads are kept for a second use.
     pub fn new(
-        source: &'a dyn Source,
+        source: Source<'a>,
         cache: Option<Cache>,
         plan: &'a Plan,
         memory: u64,
@@ -195,7 +194,8 @@ impl<'a> Payloads<'a> {
 
     fn results(&self, wants: &[&Want], found: Vec<Option<Bytes>>) -> Vec<PayloadResult> {
         let result = |(payload, want): (Option<Bytes>, &&Want)| {
-            let fault = || self.failures.get(&want.key).unwrap_or_else(|| Fault::new(Class::Io, "not read"));
+            let fault =
+                || self.failures.get(&want.key).unwrap_or_else(|| Fault::new(FaultClass::Io, "not read"));
             payload.ok_or_else(fault)
         };
         found.into_iter().zip(wants).map(result).collect()

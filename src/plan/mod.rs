@@ -10,11 +10,10 @@ pub mod uses;
 
 use std::collections::HashSet;
 use std::ops::AddAssign;
-use std::os::unix::ffi::OsStrExt;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::locator::{SourcePath, Target};
+use crate::locator::{Location, Target};
 use crate::object::{Key, Object, ObjectName};
 use coalesce::coalesce;
 use uses::{CacheTakes, Uses};
@@ -82,7 +81,7 @@ pub struct FetchSize {
 /// What to obtain from one source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFetch {
-    pub path: SourcePath,
+    pub path: Location,
     /// Distinct, in the order of names; `keys` beside them.
     pub targets: Vec<Target>,
     pub keys: Vec<Key>,
@@ -132,7 +131,7 @@ impl Plan {
         for (mark, size) in [(Mark::Fetch, &mut totals.fetch), (Mark::Apart, &mut totals.apart)] {
             for file in files(marks.names(objects, mark).map(|name| (name, Key([0; 32])))) {
                 *size += file.size();
-                let hash = xxh3_64(file.path.as_path().as_os_str().as_bytes());
+                let hash = xxh3_64(file.path.as_bytes());
                 match file.targets.last() {
                     Some(Target::Range { .. }) => self.ranged.insert(hash),
                     _ => others.insert(hash),

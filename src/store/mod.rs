@@ -1,81 +1,87 @@
-//! Where bytes come from: files and archives on local disks.
+//! Where bytes come from: what serves the files at locations.
 //!
-//! A source is asked in two steps. [`Source::prepare`] looks at one file once (does it exist, is
-//! it an archive, where are its members) and says which [`Request`]s obtain the wanted targets;
-//! [`Source::perform`] does one of them. Requests of one file are independent of each other, so
-//! that a large archive keeps every thread busy. Every payload is complete or a [`Fault`]. In place
-//! of performing a request, [`Source::measure`] only says how large its payloads are.
+//! A store is asked what a location holds ([`Store::stat`]), then for ranges of what it saw then
+//! ([`Store::read`]). Where the file is another one by now, the read fails as `changed`: bytes of
+//! two states never come together. Stores know no archives, targets or objects, and nobody above
+//! knows a scheme. Futures of the local store are ready at once, so that whoever blocks on them
+//! needs no runtime. Limiting, recording and failing are stores around a store.
 
-pub mod local;
+mod local;
 
-use std::sync::Arc;
-
-use bytes::Bytes;
+use std::any::Any;
+use std::future::Future;
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::OnceLock;
 
 use crate::fault::Fault;
-use crate::locator::{MemberName, SourcePath, Target};
-use local::FileInfo;
+use crate::locator::Location;
 
-/// Obtains payloads. Implemented by [`local::Local`] and by recorders in tests.
-pub trait Source: Send + Sync {
-    /// Says how to obtain `targets` (distinct, sorted) from the file at `path`.
-    fn prepare(&self, path: &SourcePath, targets: &[Target]) -> Prepared;
+pub use local::Local;
 
-    /// Performs one request and hands over one result for each target it carries, by the
-    /// target's index in the slice given to [`Source::prepare`]. Returns what it cost.
-    fn perform(&self, request: &Request, deliver: &mut dyn FnMut(usize, Result<Bytes, Fault>)) -> Cost;
+/// What a store promises: a result, or why there is none.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'a>>;
 
-    /// Hands over the size in bytes of each payload that the request carries, as
-    /// [`Source::perform`] does the payloads, and reads none of them. An archive without offsets of
-    /// its own is unpacked once for it.
-    fn measure(&self, request: &Request, deliver: &mut dyn FnMut(usize, Result<u64, Fault>));
+/// Serves the files at some kind of location.
+pub trait Store: Send + Sync {
+    /// Looks at the file at `location` without opening it.
+    fn stat<'a>(&'a self, location: &'a Location) -> Answer<'a, Stat>;
+
+    /// The files below `prefix`, sorted.
+    fn list<'a>(&'a self, prefix: &'a Location) -> Answer<'a, Vec<Location>>;
+
+    /// The bytes `range` of `file`. Fails as [`FaultClass::Changed`](crate::fault::FaultClass) when
+    /// the file is not what [`Store::stat`] saw, now or when the body ends.
+    fn read<'a>(&'a self, file: &'a Opened, range: Range<u64>) -> Answer<'a, Box<dyn Body + 'a>>;
 }
 
-/// The answer of [`Source::prepare`]: together, `requests` and `faults` name each target once.
-#[derive(Debug, Default)]
-pub struct Prepared {
-    pub requests: Vec<Request>,
-    pub faults: Vec<(usize, Fault)>,
+/// The bytes of a range, as they come.
+pub trait Body: Send {
+    /// Appends the next bytes to `into`, some MiB at most; returns how many, none at the end.
+    ///
+    /// A body that ends early is complete otherwise: its bytes are those of the file. After an error
+    /// so are the bytes that came before it, unless the error says that the file changed.
+    fn chunk<'a>(&'a mut self, into: &'a mut Vec<u8>) -> Answer<'a, usize>;
 }
 
-/// One independent piece of reading, for one file.
-#[derive(Debug)]
-pub struct Request {
-    pub file: Arc<FileInfo>,
-    pub read: Read,
+/// What a store saw at a location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// Bytes.
+    pub length: u64,
+    pub validator: Validator,
 }
 
-/// What a request reads.
-#[derive(Debug)]
-pub enum Read {
-    /// The whole file is the payload of one target.
-    Whole { target: usize },
-    /// One contiguous read `[start, end)` that carries the payloads of `parts`.
-    Span { start: u64, end: u64, parts: Vec<Part> },
-    /// One pass over the uncompressed content of an archive that has no offsets of its own.
-    Members { parts: Vec<(usize, Wanted)> },
+/// What tells one state of a file from another, beside the length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Validator {
+    /// Of a local file. Not its device: those of network file systems differ from mount to mount.
+    File { inode: u64, modified: Time, changed: Time },
 }
 
-/// One payload inside a span.
-#[derive(Clone, Debug)]
-pub struct Part {
-    pub target: usize,
-    /// Absolute position in the file, bytes.
-    pub offset: u64,
-    pub size: u64,
+/// Seconds since 1970, and nanoseconds.
+pub type Time = (i64, i64);
+
+/// A file that is being read.
+pub struct Opened {
+    pub location: Location,
+    pub stat: Stat,
+    kept: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
-/// One member wanted from a streamed archive.
-#[derive(Clone, Debug)]
-pub enum Wanted {
-    Name(MemberName),
-    /// The one whose content has this place in the uncompressed stream: offset and size, bytes.
-    Place(u64, u64),
-}
+impl Opened {
+    /// The file at `location`, where `stat` was seen.
+    pub fn new(location: Location, stat: Stat) -> Opened {
+        Opened { location, stat, kept: OnceLock::new() }
+    }
 
-/// What performing a request cost: read calls on the source and bytes moved by them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    pub requests: u64,
-    pub bytes: u64,
+    /// What the store keeps from one read of the file to the next, made when there is none yet.
+    pub fn keep<T: Any + Send + Sync>(&self, make: impl FnOnce() -> Result<T, Fault>) -> Result<&T, Fault> {
+        if self.kept.get().is_none() {
+            // Of two threads that make one, either may win.
+            let _ = self.kept.set(Box::new(make()?));
+        }
+        let kept = self.kept.get().and_then(|kept| kept.downcast_ref());
+        Ok(kept.expect("one store reads a file, and it keeps one kind of value"))
+    }
 }

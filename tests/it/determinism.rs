@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::support::files::{self, Tree};
-use crate::support::recording::Recording;
 use crate::support::run::{self, materialize, materialize_from};
 use crate::support::shards;
+use crate::support::stores::Recording;
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/corpus");
 const OBJECTS: u64 = 14;
@@ -117,7 +117,7 @@ fn with_the_sources_moved_away_a_warm_cache_gives_the_same_shards() {
         for source in ["images-00000.tar", "images-00001.tar", "loose"] {
             fs::rename(fixture.path("corpus").join(source), fixture.path(source)).unwrap();
         }
-        let source = Recording::new();
+        let source = Recording::default();
         let report = materialize_from(&source, &fixture.options("jsonl", format, "out", "cache"));
         assert_eq!((report.source.reads, report.source.requests, source.count()), (0, 0, 0));
         assert_eq!((report.cache.hits, report.materialized), (OBJECTS, 55));

@@ -4,13 +4,14 @@
 use std::collections::HashMap;
 use std::fs;
 
-use onepull::commands::materialize::{Options, Report};
+use onepull::commands::materialize::{CacheMode, Options, Report};
+use onepull::locator::Location;
 
 use crate::support::corpus::{Corpus, Member};
 use crate::support::manifests::Row;
 use crate::support::random::Random;
-use crate::support::recording::Recording;
 use crate::support::run::{materialize, materialize_from};
+use crate::support::stores::{Failing, Recording, Slow};
 use crate::support::{files, shards};
 
 /// Eight images in two tars, and four manifests of both kinds that name each image three times.
@@ -55,13 +56,13 @@ fn assert_true(options: &Options, truth: &HashMap<&'static str, Vec<Option<Vec<u
 fn the_cold_run_fills_the_cache_with_each_object_once() {
     let corpus = Corpus::new();
     let truth = four_manifests(&corpus);
-    let source = Recording::new();
+    let source = Recording::default();
     let report = materialize_from(&source, &corpus.options());
     assert_eq!((report.references, report.objects, report.materialized), (24, 8, 24));
     assert_eq!((report.source.reads, report.cache.puts, report.cache.hits), (8, 8, 0));
     assert_eq!((report.rows_in, report.rows_out, report.failed), (48, 48, 0));
     assert_eq!(files::entries(&corpus.path("cache")).len(), 8);
-    assert_eq!((source.deliveries().len(), source.count()), (8, 8));
+    assert_eq!(source.count(), 2, "neighbours come in one read");
     assert_true(&corpus.options(), &truth);
 }
 
@@ -88,8 +89,47 @@ fn second_run_makes_no_source_read_also_when_the_sources_are_gone() {
     assert_true(&corpus.options(), &truth);
 }
 
+#[test]
+fn a_slow_store_gives_the_same_shards() {
+    let corpus = Corpus::new();
+    let truth = four_manifests(&corpus);
+    materialize(&corpus.options());
+    let slow = Options { cache_dir: corpus.path("other"), ..corpus.options_into("slow") };
+    let report = materialize_from(&Slow, &slow);
+    assert_eq!((report.materialized, report.source.reads, report.failed), (24, 8, 0));
+    assert_true(&slow, &truth);
+    assert!(files::shards(&corpus.path("slow")) == files::shards(&corpus.path("out")));
+}
+
+#[test]
+fn where_every_third_read_fails_exactly_its_references_fail() {
+    for (jobs, mode) in [(1, CacheMode::Always), (4, CacheMode::Always), (4, CacheMode::Never)] {
+        let corpus = Corpus::new();
+        let payload = |n: usize| format!("payload {n}").into_bytes();
+        let rows: Vec<Row> = (0..90)
+            .map(|n| {
+                let locator = corpus.file(&format!("{:02}.png", n % 30), &payload(n % 30));
+                Row::image(format!("s{n}"), 0, locator)
+            })
+            .collect();
+        corpus.parquet("m.parquet", &rows);
+        let store = Failing::default();
+        let options = Options { jobs, cache_mode: mode, ..corpus.options() };
+        let report = materialize_from(&store, &options);
+        let failed = store.1.into_inner().unwrap();
+        assert_eq!((failed.len(), report.failed_objects, report.failed), (10, 10, 30), "{report:#?}");
+        assert_eq!((report.errors["io"], report.materialized), (30, 60));
+        let images = shards::images(&corpus.path("out/m.parquet"));
+        for (n, image) in images.into_iter().enumerate() {
+            let location = Location::File(corpus.path(format!("{:02}.png", n % 30)));
+            let right = (!failed.contains(&location)).then(|| payload(n % 30));
+            assert_eq!(image, right, "row {n} at {jobs} jobs");
+        }
+    }
+}
+
 fn recorded(options: &Options) -> (Recording, Report) {
-    let source = Recording::new();
+    let source = Recording::default();
     let report = materialize_from(&source, options);
     (source, report)
 }
@@ -98,7 +138,7 @@ const REFERENCES: usize = 35_138;
 const OBJECTS: usize = 18_553;
 
 /// The corpus on which sixteen workers with a cache of their own luck read 32,993 times.
-fn scattered_over_64_manifests(corpus: &Corpus) {
+fn scattered_over_64_manifests(corpus: &Corpus) -> Vec<Member> {
     let mut random = Random::new(4720);
     let mut members: Vec<Member> = Vec::new();
     for (archive, range) in [("a.tar", 0..OBJECTS / 2), ("b.tar", OBJECTS / 2..OBJECTS)] {
@@ -115,12 +155,13 @@ fn scattered_over_64_manifests(corpus: &Corpus) {
         let rows: Vec<Row> = hand.iter().enumerate().map(row).collect();
         corpus.jsonl(&format!("{number:02}.jsonl"), &rows);
     }
+    members
 }
 
 #[test]
 fn workers_of_one_run_never_read_what_another_has_read() {
     let corpus = Corpus::new();
-    scattered_over_64_manifests(&corpus);
+    let members = scattered_over_64_manifests(&corpus);
     let mut trees = Vec::new();
     for jobs in [1, 16] {
         let output = format!("out-{jobs}");
@@ -129,9 +170,11 @@ fn workers_of_one_run_never_read_what_another_has_read() {
         let (source, report) = recorded(&options);
         assert_eq!((report.references, report.objects), (REFERENCES as u64, OBJECTS as u64));
         assert_eq!(report.materialized, REFERENCES as u64);
-        let deliveries = source.deliveries();
-        assert_eq!(deliveries.len(), OBJECTS);
-        assert!(deliveries.values().all(|&count| count == 1), "at {jobs} jobs");
+        let reads = |member: &Member| {
+            let archive = Location::File(corpus.path(member.archive.trim_start_matches("../")));
+            source.reads_of(&archive, &(member.offset..member.offset + member.size))
+        };
+        assert!(members.iter().all(|member| reads(member) == 1), "at {jobs} jobs");
         assert_eq!((report.source.reads, report.source.rereads), (OBJECTS as u64, 0));
         assert_eq!(format!("{:.4} {:.4}", report.hit_rate, report.oracle_hit_rate), "0.4720 0.4720");
         trees.push(files::shards(&corpus.path(output)));

@@ -5,6 +5,7 @@ mod analyze;
 mod bounded;
 mod cases;
 mod cli;
+mod conformance;
 mod damage;
 mod determinism;
 mod founding;

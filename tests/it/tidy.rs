@@ -32,10 +32,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("shard", &["locator", "manifest", "threads"]),
     ("counting", &["memory", "object", "threads"]),
     ("plan", &["locator", "object"]),
-    ("archive", &["fault", "locator", "store"]),
-    ("store", &["archive", "fault", "locator", "plan"]),
+    ("archive", &["fault", "locator"]),
+    ("store", &["fault", "locator"]),
     ("cache", &["object", "scratch"]),
-    ("fetch", &["fault", "object", "plan", "store"]),
+    ("fetch", &["archive", "fault", "locator", "object", "plan", "store"]),
     (
         "payloads",
         &[

@@ -217,7 +217,7 @@ mod tests {
         table.settle();
         let mut found = ScanSummary::new(&options(None));
         found.tally = Tally { rows: 900, no_locator: 3, bad_rows: 2, ..Tally::default() };
-        found.tally.bad_locators.insert(fault::Class::BadLocator, 4);
+        found.tally.bad_locators.insert(fault::FaultClass::BadLocator, 4);
         let tally = Tally { references: table.totals().references, ..Tally::default() };
         found.add_rows_of(0, &tally);
         let totals = CountTotals { texts: objects.len() as u64, ..CountTotals::default() };

@@ -26,10 +26,11 @@ use crate::commands::Unreadable;
 use crate::commands::manifests;
 use crate::commands::scan::Scanned;
 use crate::commands::tally::Tally;
+use crate::fetch::Source;
+use crate::locator::allow::Allow;
 use crate::manifest::Manifest;
 use crate::monitor::Monitor;
-use crate::store::Source;
-use crate::store::local::Local;
+use crate::store::{Local, Store};
 pub use options::*;
 pub use report::*;
 use scan::Counting;
@@ -42,12 +43,14 @@ pub use trace::FollowedReferences;
 /// interrupted ([`crate::monitor::Interrupted`]). Manifests that cannot be read and rows that are
 /// wrong do not fail the run; they are in the report.
 pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
-    run_from(&local(options)?, options, monitor)
+    run_from(&Local, options, monitor)
 }
 
-/// [`run`] with another source of bytes.
-pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
+/// [`run`] with another store.
+pub fn run_from(store: &dyn Store, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     let start = Instant::now();
+    let allow = allow(options)?;
+    let source = Source { store, allow: &allow };
     let (inputs, unreadable) = open(options, monitor)?;
     let unopened = unreadable.len();
     let (collector, unreadable) = read(&inputs, unreadable, options, monitor)?;
@@ -88,7 +91,7 @@ pub struct Counted {
 /// Fails as [`run`] does.
 pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted> {
     let start = Instant::now();
-    let local = local(options)?;
+    let allow = allow(options)?;
     let (inputs, unreadable) = open(options, monitor)?;
     let (counting, unreadable) = read(&inputs, unreadable, options, monitor)?;
     let scan = start.elapsed().as_secs_f64();
@@ -100,7 +103,7 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
     let answers = if sample.is_empty() {
         Vec::new()
     } else {
-        sample_reads::sizes(&local, &sample, &pool(options)?, monitor)?
+        sample_reads::sizes(Source { store: &Local, allow: &allow }, &sample, &pool(options)?, monitor)?
     };
     let seconds = Seconds { scan, group, fetch: fetch_start.elapsed().as_secs_f64(), total: 0.0 };
     let (tally, asked) = (found.tally, sample.len() as u64);
@@ -136,7 +139,7 @@ fn read<'a>(
 
 /// Reads payloads, where that was asked for.
 fn fetch(
-    source: &dyn Source,
+    source: Source,
     found: ScanSummary,
     report: &mut Report,
     options: &Options,
@@ -157,8 +160,8 @@ fn fetch(
     Ok(())
 }
 
-fn local(options: &Options) -> anyhow::Result<Local> {
-    Local::new(options.allow.clone()).context("cannot resolve the --allow prefixes")
+fn allow(options: &Options) -> anyhow::Result<Allow> {
+    Allow::new(options.allow.clone()).context("cannot resolve the --allow prefixes")
 }
 
 fn pool(options: &Options) -> anyhow::Result<rayon::ThreadPool> {

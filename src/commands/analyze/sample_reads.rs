@@ -10,16 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::report::Content;
 use crate::fault::Fault;
-use crate::fetch::{Spent, obtain};
+use crate::fetch::{self, Source, Spent, obtain};
 use crate::locator::url;
 use crate::monitor::{Monitor, Phase};
 use crate::object::{Key, ObjectName};
 use crate::plan::{self, FileFetch};
-use crate::store::Source;
 
 /// How the reading went.
 pub struct SampleRead {
@@ -32,7 +30,7 @@ pub struct SampleRead {
 ///
 /// Fails when interrupted.
 pub fn read(
-    source: &dyn Source,
+    source: Source,
     sample: &[ObjectName],
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
@@ -58,7 +56,7 @@ pub fn read(
 ///
 /// Fails when interrupted.
 pub fn sizes(
-    source: &dyn Source,
+    source: Source,
     sample: &[ObjectName],
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
@@ -66,22 +64,14 @@ pub fn sizes(
     let failures = Failures { count: AtomicU64::new(0), monitor };
     let files = start(sample, &failures);
     let told = Mutex::new(HashMap::new());
-    let ask = |file: &FileFetch| {
-        monitor.check()?;
-        let prepared = source.prepare(&file.path, &file.targets);
-        prepared.faults.iter().for_each(|(_, fault)| failures.add(fault));
-        for request in &prepared.requests {
-            source.measure(request, &mut |target, size| match size {
-                Ok(size) => {
-                    told.lock().insert(file.keys[target], size);
-                    monitor.advance(Phase::Fetch, 1, 0);
-                }
-                Err(fault) => failures.add(&fault),
-            });
+    let go_on = || monitor.check().map(|()| true);
+    fetch::sizes(source, &files, pool, &go_on, &|key, size| match size {
+        Ok(size) => {
+            told.lock().insert(key, size);
+            monitor.advance(Phase::Fetch, 1, 0);
         }
-        anyhow::Ok(())
-    };
-    pool.install(|| files.par_iter().with_max_len(1).try_for_each(ask))?;
+        Err(fault) => failures.add(&fault),
+    })?;
     monitor.finish(Phase::Fetch);
     let told = told.into_inner();
     Ok(sample.iter().filter_map(|name| told.get(&name.key()).copied()).collect())
@@ -119,7 +109,7 @@ const EXAMPLES: usize = 3;
 ///
 /// Fails when interrupted; objects that cannot be read are counted and told.
 pub fn compare(
-    source: &dyn Source,
+    source: Source,
     sample: &[ObjectName],
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
@@ -170,7 +160,7 @@ fn examples<'a>(sample: &[ObjectName], groups: impl Iterator<Item = &'a [Payload
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{Counting, Told, corpus, object, objects, pool};
+    use super::super::samples::{Counting, Told, corpus, local, object, objects, pool};
     use super::*;
     use crate::locator::Target;
     use crate::monitor::Interrupted;
@@ -183,13 +173,14 @@ mod tests {
         let deliver = |key, payload: Bytes| {
             lengths.lock().insert(key, payload.len() as u64);
         };
-        read(&Counting::new(), &sample, &pool(2), &Told::default(), &deliver).unwrap();
+        read(local(), &sample, &pool(2), &Told::default(), &deliver).unwrap();
         let lengths = lengths.into_inner();
         let answers: Vec<u64> = sample.iter().map(|name| lengths[&name.key()]).collect();
         for jobs in [1, 4] {
-            let (source, told) = (Counting::new(), Told::default());
-            assert_eq!(sizes(&source, &sample, &pool(jobs), &told).unwrap(), answers);
-            assert_eq!(source.results.into_inner(), 0, "no payload was handed over");
+            let (store, told) = (Counting::default(), Told::default());
+            let source = Source { store: &store, allow: local().allow };
+            assert_eq!(sizes(source, &sample, &pool(jobs), &told).unwrap(), answers);
+            assert_eq!(store.bytes.into_inner(), 0, "no payload was read");
             assert_eq!(*told.totals.lock(), [(Phase::Fetch, sample.len() as u64)]);
             assert_eq!(told.done.into_inner(), sample.len() as u64);
         }
@@ -206,7 +197,7 @@ mod tests {
         ];
         let told = Told::default();
         let size = std::fs::metadata(&house).unwrap().len();
-        assert_eq!(sizes(&Counting::new(), &sample, &pool(2), &told).unwrap(), [size]);
+        assert_eq!(sizes(local(), &sample, &pool(2), &told).unwrap(), [size]);
         let mut problems = told.problems.into_inner();
         problems.sort();
         let starts = ["archive_corrupt: ", "not_found: /no/such/file", "unsupported: s3://bucket/key.jpg: "];
@@ -218,7 +209,7 @@ mod tests {
     #[test]
     fn an_interruption_ends_the_asking() {
         let told = Told { stop_after: 1, ..Told::default() };
-        let error = sizes(&Counting::new(), &objects(), &pool(1), &told).unwrap_err();
+        let error = sizes(local(), &objects(), &pool(1), &told).unwrap_err();
         assert!(error.is::<Interrupted>());
     }
 
@@ -233,12 +224,11 @@ mod tests {
         let size = std::fs::metadata(&house).unwrap().len();
         sample.insert(0, object(&house, &Target::Range { offset: 0, size }));
         for jobs in [1, 4] {
-            let (source, told) = (Counting::new(), Told::default());
-            let content = compare(&source, &sample, &pool(jobs), &told).unwrap();
+            let (source, told) = (local(), Told::default());
+            let content = compare(source, &sample, &pool(jobs), &told).unwrap();
             assert_eq!((content.objects, content.failed), (names + 1, 0), "{:?}", told.problems);
             assert_eq!((content.payloads, content.equal), (names, 2));
             assert_eq!(content.examples, [[house.clone(), format!("{house} [0, +{size}]")]]);
-            assert_eq!(source.results.into_inner(), names + 1);
             assert_eq!(*told.totals.lock(), [(Phase::Fetch, names + 1)]);
             assert_eq!(told.done.into_inner(), names + 1);
         }
@@ -257,7 +247,7 @@ mod tests {
         let expected: Vec<_> = [0, 1, 2].map(|n| [name(n), name(n + 5)]).into();
         for _ in 0..3 {
             sample.rotate_left(7);
-            let content = compare(&Counting::new(), &sample, &pool(3), &Told::default()).unwrap();
+            let content = compare(local(), &sample, &pool(3), &Told::default()).unwrap();
             assert_eq!((content.payloads, content.equal, content.bytes), (5, 20, 20));
             assert_eq!(content.examples, expected);
         }
@@ -272,10 +262,9 @@ mod tests {
             object("/no/such/file", &Target::Whole),
             object(&house, &Target::Range { offset: 1 << 40, size: 1 }),
         ];
-        let (source, told) = (Counting::new(), Told::default());
-        let content = compare(&source, &sample, &pool(2), &told).unwrap();
+        let (source, told) = (local(), Told::default());
+        let content = compare(source, &sample, &pool(2), &told).unwrap();
         assert_eq!((content.objects, content.failed, content.payloads, content.equal), (4, 3, 1, 0));
-        assert_eq!(source.results.into_inner(), 3, "the source is not asked for remote objects");
         let mut problems = told.problems.into_inner();
         problems.sort();
         let starts = ["not_found: /no/such/file", "short_body: /", "unsupported: s3://bucket/key.jpg: "];
@@ -286,16 +275,16 @@ mod tests {
 
     #[test]
     fn an_interruption_ends_it_before_everything_is_read() {
-        let source = Counting::new();
+        let source = local();
         let told = Told { stop_after: 1, ..Told::default() };
-        let error = compare(&source, &objects(), &pool(1), &told).unwrap_err();
+        let error = compare(source, &objects(), &pool(1), &told).unwrap_err();
         assert!(error.is::<Interrupted>());
-        assert!(source.results.load(Ordering::Relaxed) < objects().len() as u64);
+        assert!(told.done.into_inner() < objects().len() as u64);
     }
 
     #[test]
     fn an_empty_sample_is_no_error() {
-        let content = compare(&Counting::new(), &[], &pool(1), &Told::default()).unwrap();
+        let content = compare(local(), &[], &pool(1), &Told::default()).unwrap();
         assert_eq!(content, Content::default());
     }
 }

@@ -2,21 +2,23 @@
 //! a monitor that remembers.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use bytes::Bytes;
 use parking_lot::Mutex;
 
-use crate::fault::Fault;
+use crate::archive::forward::BLOCK;
+use crate::fetch::Source;
 use crate::locator::Base;
+use crate::locator::Location;
 use crate::locator::Locator;
-use crate::locator::SourcePath;
 use crate::locator::Target;
+use crate::locator::allow::Allow;
 use crate::monitor::{Monitor, Phase};
 use crate::object::ObjectName;
-use crate::store::local::Local;
-use crate::store::{Cost, Prepared, Request, Source};
+use crate::store::{Answer, Body, Local, Opened, Stat, Store};
 
 pub fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/corpus").canonicalize().unwrap()
@@ -50,34 +52,31 @@ pub fn pool(jobs: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(jobs).build().unwrap()
 }
 
-/// Local files, and how many results they gave.
+/// All local files.
+pub fn local() -> Source<'static> {
+    static EVERYTHING: LazyLock<Allow> = LazyLock::new(|| Allow::new(Vec::new()).unwrap());
+    Source { store: &Local, allow: &EVERYTHING }
+}
+
+/// Local files, and how many bytes of them were asked for: headers of archives aside.
+#[derive(Default)]
 pub struct Counting {
-    local: Local,
-    pub results: AtomicU64,
+    pub bytes: AtomicU64,
 }
 
-impl Counting {
-    pub fn new() -> Counting {
-        Counting { local: Local::new(Vec::new()).unwrap(), results: AtomicU64::new(0) }
-    }
-}
-
-impl Source for Counting {
-    fn prepare(&self, path: &SourcePath, targets: &[Target]) -> Prepared {
-        let prepared = self.local.prepare(path, targets);
-        self.results.fetch_add(prepared.faults.len() as u64, Ordering::Relaxed);
-        prepared
+impl Store for Counting {
+    fn stat<'a>(&'a self, location: &'a Location) -> Answer<'a, Stat> {
+        Local.stat(location)
     }
 
-    fn perform(&self, request: &Request, deliver: &mut dyn FnMut(usize, Result<Bytes, Fault>)) -> Cost {
-        self.local.perform(request, &mut |target, result| {
-            self.results.fetch_add(1, Ordering::Relaxed);
-            deliver(target, result);
-        })
+    fn list<'a>(&'a self, prefix: &'a Location) -> Answer<'a, Vec<Location>> {
+        Local.list(prefix)
     }
 
-    fn measure(&self, request: &Request, deliver: &mut dyn FnMut(usize, Result<u64, Fault>)) {
-        self.local.measure(request, deliver);
+    fn read<'a>(&'a self, file: &'a Opened, range: Range<u64>) -> Answer<'a, Box<dyn Body + 'a>> {
+        let bytes = Some(range.end - range.start).filter(|&bytes| bytes > BLOCK).unwrap_or(0);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        Local.read(file, range)
     }
 }
 

@@ -10,7 +10,7 @@ use super::report::*;
 use super::write::AllWritten;
 use crate::analysis::cost::{AccessCosts, CacheWork};
 use crate::commands::Unreadable;
-use crate::fault::Class;
+use crate::fault::FaultClass;
 use crate::payloads::{Counter, Payloads};
 use crate::plan::PlanTotals;
 
@@ -140,7 +140,7 @@ fn add_manifests(report: &mut Report, prepared: &Prepared, written: &AllWritten)
                 report.unreadable.push(Unreadable::new(&input.manifest.path, error));
                 report.rows_dropped += tally.rows;
                 report.failed += tally.references;
-                *report.errors.entry(Class::Changed.name()).or_default() += tally.references;
+                *report.errors.entry(FaultClass::Changed.name()).or_default() += tally.references;
                 continue;
             }
             (None, None) => continue,

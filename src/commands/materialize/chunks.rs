@@ -13,7 +13,7 @@ use bytes::Bytes;
 
 use super::options::OnError;
 use super::wants::{RowWant, RowWants};
-use crate::fault::{Class, Fault};
+use crate::fault::{Fault, FaultClass};
 use crate::manifest::rows;
 use crate::object::Key;
 use crate::payloads::{ShardPayloads, ShardUse, Supplied, Want, Window};
@@ -49,7 +49,7 @@ pub struct ShardCounts {
     pub materialized: u64,
     pub materialized_bytes: u64,
     /// Failed references, by class.
-    pub failed: BTreeMap<Class, u64>,
+    pub failed: BTreeMap<FaultClass, u64>,
     /// References whose object could be read: those to objects that the cache may hold; and, of other
     /// objects, those beyond the first in this shard.
     pub through_cache: u64,
@@ -217,7 +217,7 @@ impl<'a> Chunker<'a> {
             return Ok(payload);
         }
         let what = format!("a payload of {length} bytes; this form of shard holds {largest} at most");
-        Err(Fault::new(Class::Unsupported, what))
+        Err(Fault::new(FaultClass::Unsupported, what))
     }
 
     fn add_payload(&mut self, payload: Bytes) -> u32 {

@@ -22,15 +22,16 @@ use anyhow::{Context, ensure};
 
 use crate::cache::Cache;
 use crate::commands::{Unreadable, manifests};
+use crate::fetch::Source;
 use crate::locator::Target;
+use crate::locator::allow::Allow;
 use crate::monitor::Monitor;
 use crate::object::Object;
 use crate::payloads::{self, FailedObjects, FirstFailure, OnFailure, Payloads};
 use crate::plan::Plan;
 use crate::plan::uses::Uses;
 use crate::shard::ShardSpec;
-use crate::store::Source;
-use crate::store::local::Local;
+use crate::store::{Local, Store};
 use budget::WriteMemory;
 use inputs::{Input, Inputs};
 pub use options::*;
@@ -45,13 +46,14 @@ use scan::ScannedInputs;
 /// [`OnError::Fail`], an interruption ([`crate::monitor::Interrupted`]). References that fail do
 /// not fail the run; they are in the report.
 pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Outcome> {
-    let local = Local::new(options.allow.clone()).context("cannot resolve the --allow prefixes")?;
-    run_from(&local, options, monitor)
+    run_from(&Local, options, monitor)
 }
 
-/// [`run`] with another source of bytes.
-pub fn run_from(source: &dyn Source, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Outcome> {
+/// [`run`] with another store.
+pub fn run_from(store: &dyn Store, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Outcome> {
     let start = Instant::now();
+    let allow = Allow::new(options.allow.clone()).context("cannot resolve the --allow prefixes")?;
+    let source = Source { store, allow: &allow };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
     ensure!(
         options.cache_limit.is_none() || options.cache_mode == CacheMode::Always,
@@ -98,7 +100,7 @@ struct Prepared {
 
 impl Prepared {
     fn new(
-        source: &dyn Source,
+        source: Source,
         found: Inputs,
         options: &Options,
         pool: &rayon::ThreadPool,
@@ -169,16 +171,10 @@ impl Prepared {
 
 /// The bytes of an object whose locator does not say them: as the cache holds it, or as its file is
 /// long. Members of archives would take more than a look at their file.
-fn size(source: &dyn Source, object: &Object, options: &Options) -> Option<u64> {
+fn size(source: Source, object: &Object, options: &Options) -> Option<u64> {
     let held = || payloads::held(&options.cache_dir, object);
-    let stat = || {
-        let (path, target) = (object.name.location(), object.name.target());
-        let file = (target == Target::Whole).then(|| source.prepare(&path, &[target]))?;
-        let mut bytes = None;
-        file.requests.iter().for_each(|request| source.measure(request, &mut |_, size| bytes = size.ok()));
-        bytes
-    };
-    held().or_else(stat)
+    let length = || source.length(&object.name.location());
+    held().or_else(|| if object.name.target() == Target::Whole { length() } else { None })
 }
 
 /// What decides the bytes of a shard beside manifest and payloads.
@@ -204,7 +200,7 @@ fn finished(
 }
 
 fn materialize(
-    source: &dyn Source,
+    source: Source,
     mut prepared: Prepared,
     output: &OutputFolder,
     options: &Options,

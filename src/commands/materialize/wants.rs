@@ -86,7 +86,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::fault::Class;
+    use crate::fault::FaultClass;
     use crate::locator::Target;
 
     #[test]
@@ -96,7 +96,7 @@ mod tests {
             let locator = Locator::new(path, Target::Whole);
             let fault = resolve(&locator, &base, &mut ObjectName::default()).unwrap_err();
             let what = format!("{path}: this build reads local files only");
-            assert_eq!(fault, Fault::new(Class::Unsupported, what));
+            assert_eq!(fault, Fault::new(FaultClass::Unsupported, what));
         }
     }
 }

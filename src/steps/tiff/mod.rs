@@ -11,18 +11,19 @@ mod page;
 
 use bytes::Bytes;
 
-use crate::fault::{Class, Fault};
+use crate::fault::{Fault, FaultClass};
 use directory::Tiff;
 
 /// Page `index`, counted from 0, of the payload. A payload that is no TIFF is returned whole,
 /// and so is a TIFF of one page.
 ///
 /// # Errors
-/// [`Class::FrameMissing`] when there is no such page or it is damaged, [`Class::Unsupported`]
+/// [`FaultClass::FrameMissing`] when there is no such page or it is damaged, [`FaultClass::Unsupported`]
 /// when a page cannot be taken out of its file without decoding it.
 pub fn extract(payload: &Bytes, index: u32) -> Result<Bytes, Fault> {
     let Some(tiff) = Tiff::open(payload) else { return Ok(payload.clone()) };
-    let missing = |what: String| Fault::new(Class::FrameMissing, format!("page {index} of a TIFF: {what}"));
+    let missing =
+        |what: String| Fault::new(FaultClass::FrameMissing, format!("page {index} of a TIFF: {what}"));
     let page = tiff.page(index).map_err(missing)?;
     if page.alone {
         page::check(&tiff, &page).map_err(missing)?;
@@ -30,7 +31,7 @@ pub fn extract(payload: &Bytes, index: u32) -> Result<Bytes, Fault> {
     }
     if page::is_old_jpeg(&tiff, &page) {
         let what = format!("page {index} of a TIFF: old-style JPEG compression cannot be taken apart");
-        return Err(Fault::new(Class::Unsupported, what));
+        return Err(Fault::new(FaultClass::Unsupported, what));
     }
     page::copy(&tiff, &page).map(Bytes::from).map_err(missing)
 }

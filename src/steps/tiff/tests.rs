@@ -168,7 +168,7 @@ fn a_chain_that_loops_ends() {
     let (first, link) = (u64::from(u32::from_le_bytes(bytes[4..8].try_into().unwrap())), bytes.len() - 4);
     patch(FORMS[0], &mut bytes, link, first);
     let fault = fails(bytes, u32::MAX);
-    assert_eq!(fault.class, Class::FrameMissing);
+    assert_eq!(fault.class, FaultClass::FrameMissing);
     assert!(fault.what.contains("circle"), "{fault}");
 }
 
@@ -178,12 +178,12 @@ fn damaged_pages_are_faults() {
     let cases: [Field; 4] =
         [(273, 4, vec![8, 1 << 30]), (279, 4, vec![8]), (279, 2, vec![8, 8]), (270, 2, Vec::new())];
     for case in &cases[..3] {
-        assert_eq!(fails(gray(form, &PAGES, std::slice::from_ref(case)), 1).class, Class::FrameMissing);
+        assert_eq!(fails(gray(form, &PAGES, std::slice::from_ref(case)), 1).class, FaultClass::FrameMissing);
     }
     assert!(extract(&gray(form, &PAGES, &cases[3..]).into(), 1).is_ok());
-    assert_eq!(fails(b"II*\0\0\0\0\0".to_vec(), 0).class, Class::FrameMissing);
-    assert_eq!(fails(b"II*\0\xff\xff\xff\xff".to_vec(), 0).class, Class::FrameMissing);
-    assert_eq!(fails(gray(form, &PAGES, &[(259, 3, vec![6])]), 1).class, Class::Unsupported);
+    assert_eq!(fails(b"II*\0\0\0\0\0".to_vec(), 0).class, FaultClass::FrameMissing);
+    assert_eq!(fails(b"II*\0\xff\xff\xff\xff".to_vec(), 0).class, FaultClass::FrameMissing);
+    assert_eq!(fails(gray(form, &PAGES, &[(259, 3, vec![6])]), 1).class, FaultClass::Unsupported);
 }
 
 #[test]

@@ -1,20 +1,21 @@
 //! A corpus of which it is known how often each shard names each object, and a cache with room for
 //! some of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use onepull::commands::materialize::{CacheLimit, CachePolicy, Options, Report};
-use onepull::locator::SourcePath;
+use onepull::locator::Location;
 use onepull::locator::Target;
 use onepull::object::ObjectName;
 
 use crate::support::corpus::Corpus;
 use crate::support::manifests::Row;
 use crate::support::random::Random;
-use crate::support::recording::Recording;
 use crate::support::run::materialize_from;
+use crate::support::stores::Recording;
 
 const OBJECTS: usize = 60;
 const MANIFESTS: usize = 6;
@@ -31,6 +32,8 @@ pub struct Bed {
 pub struct Object {
     pub path: PathBuf,
     pub target: Target,
+    /// Where its bytes are in the file.
+    place: Range<u64>,
     pub size: u64,
     locator: String,
     /// References of each manifest.
@@ -54,11 +57,6 @@ impl Object {
     pub fn name(&self) -> ObjectName {
         ObjectName::new(self.path.as_os_str().as_bytes(), &self.target)
     }
-
-    /// As a recording source names it.
-    fn wanted(&self) -> (SourcePath, Target) {
-        (SourcePath::from_bytes(self.path.as_os_str().as_bytes()), self.target.clone())
-    }
 }
 
 impl Bed {
@@ -77,13 +75,15 @@ impl Bed {
         let mut random = Random::new(450);
         let mut objects = Vec::new();
         for archive in ["a.tar", "b.tar"] {
+            // Between them lies so much else that no two share a read.
             let payloads: Vec<_> = (0..OBJECTS / 3)
-                .map(|n| {
+                .flat_map(|n| {
                     let size = 100 + random.below(3000);
-                    (format!("{n}.jpg"), random.bytes(size))
+                    let payload = (format!("{n}.jpg"), random.bytes(size));
+                    [payload, (format!("{n}.txt"), vec![b'-'; 70_000])]
                 })
                 .collect();
-            for (n, member) in corpus.tar(archive, &payloads).into_iter().enumerate() {
+            for (n, member) in corpus.tar(archive, &payloads).into_iter().step_by(2).enumerate() {
                 let (locator, target) = match n % 2 * named {
                     0 => {
                         let range = Target::Range { offset: member.offset, size: member.size };
@@ -94,6 +94,7 @@ impl Bed {
                 objects.push(Object {
                     path: corpus.path(archive),
                     target,
+                    place: member.offset..member.offset + member.size,
                     size: member.size,
                     locator,
                     uses: BTreeMap::new(),
@@ -106,6 +107,7 @@ impl Bed {
                 locator: corpus.file(&name, &random.bytes(size)),
                 path: corpus.path(name),
                 target: Target::Whole,
+                place: 0..size as u64,
                 size: size as u64,
                 uses: BTreeMap::new(),
             });
@@ -188,15 +190,17 @@ impl Bed {
     }
 
     pub fn run(&self, options: &Options) -> (Recording, Report) {
-        let source = Recording::new();
+        let source = Recording::default();
         let report = materialize_from(&source, options);
         (source, report)
     }
 
-    /// How often `source` handed each object over, in their order.
+    /// How often each object was read, in their order.
     pub fn reads(&self, source: &Recording) -> Vec<u64> {
-        let deliveries: HashMap<_, _> = source.deliveries();
-        self.objects.iter().map(|object| deliveries.get(&object.wanted()).copied().unwrap_or(0)).collect()
+        let reads = |object: &Object| {
+            source.reads_of(&Location::from_bytes(object.path.as_os_str().as_bytes()), &object.place)
+        };
+        self.objects.iter().map(reads).collect()
     }
 
     /// How often each object is to be read from an empty cache, in their order.

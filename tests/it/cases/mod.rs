@@ -9,6 +9,7 @@ mod changed;
 mod machine;
 mod parquet;
 mod policies;
+#[path = "../../support/tar.rs"]
 mod tar;
 mod wrong_bytes;
 

@@ -84,7 +84,7 @@ fn sparse(form: &str) -> (Tar, u64) {
     let stored = [b'd'; 1000];
     let named = ("GNU.sparse.name", "sparse");
     let tar = match form {
-        "gnu" => tar.header(b'S', b"sparse", 1000, &stored, |header| {
+        "gnu" => tar.header(b'S', b"sparse", 1000, stored, |header| {
             for (at, number) in [(386, 2048), (398, 1000), (410, 6000), (422, 0), (483, 6000)] {
                 octal(header, at, number);
             }

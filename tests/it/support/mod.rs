@@ -5,7 +5,7 @@ pub mod files;
 pub mod manifests;
 pub mod meddler;
 pub mod random;
-pub mod recording;
 pub mod run;
 pub mod shards;
+pub mod stores;
 pub mod told;

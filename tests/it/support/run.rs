@@ -6,7 +6,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use onepull::commands::materialize::*;
 use onepull::monitor::Silent;
-use onepull::store::Source;
+use onepull::store::Store;
 
 /// The defaults of the command line, with two jobs.
 pub fn options(manifests: &Path, output: &Path, cache: &Path) -> Options {
@@ -37,9 +37,9 @@ pub fn materialize(options: &Options) -> Report {
     done(run(options, &Silent).unwrap())
 }
 
-/// [`materialize`] from `source`.
-pub fn materialize_from(source: &dyn Source, options: &Options) -> Report {
-    done(run_from(source, options, &Silent).unwrap())
+/// [`materialize`] from `store`.
+pub fn materialize_from(store: &dyn Store, options: &Options) -> Report {
+    done(run_from(store, options, &Silent).unwrap())
 }
 
 /// Runs `options` as far as the plan.

@@ -1,12 +1,7 @@
 //! Sparse members in the four forms that GNU tar writes, by hand.
 
 use super::*;
-use crate::archive::samples::{Tar, gzip};
-
-/// Writes a number the way GNU headers do.
-fn octal(header: &mut [u8], at: usize, number: u64) {
-    header[at..at + 12].copy_from_slice(format!("{number:011o}\0").as_bytes());
-}
+use crate::archive::samples::{Tar, gzip, octal};
 
 /// A GNU sparse member of 6,000 bytes: 1,000 bytes of `d` at 2,048, then holes to the end.
 fn gnu() -> Tar {
@@ -17,7 +12,10 @@ fn gnu() -> Tar {
         octal(header, 422, 0);
         octal(header, 483, 6000);
     };
-    Tar::new().file("before", b"plain").with(b'S', "sparse", 1000, &[b'd'; 1000], map).file("after", b"bytes")
+    Tar::new()
+        .file("before", b"plain")
+        .header(b'S', "sparse", 1000, [b'd'; 1000], map)
+        .file("after", b"bytes")
 }
 
 fn expanded() -> Vec<u8> {
@@ -40,7 +38,7 @@ fn pax(version: &str) -> Tar {
                 ("GNU.sparse.offset", "6000"),
                 ("GNU.sparse.numbytes", "0"),
             ])
-            .file("sparse", &data),
+            .file("sparse", data),
         "0.1" => tar
             .records(&[
                 ("GNU.sparse.size", "6000"),
@@ -48,7 +46,7 @@ fn pax(version: &str) -> Tar {
                 ("GNU.sparse.map", "2048,1000,6000,0"),
                 ("GNU.sparse.name", "sparse"),
             ])
-            .file("./GNUSparseFile.12/sparse", &data),
+            .file("./GNUSparseFile.12/sparse", data),
         _ => {
             let mut stored = b"2\n2048\n1000\n6000\n0\n".to_vec();
             stored.resize(512, 0);
@@ -78,7 +76,7 @@ fn extended_sparse_members_are_refused_by_name() {
     for version in ["0.0", "0.1", "1.0"] {
         let tar = pax(version).end();
         let fault = one(&tar, member("sparse")).unwrap_err();
-        assert_eq!(fault.class, Class::Unsupported, "{version}: {fault}");
+        assert_eq!(fault.class, FaultClass::Unsupported, "{version}: {fault}");
         assert_eq!(one(&tar, member("after")).unwrap(), "bytes");
     }
 }
@@ -95,8 +93,12 @@ fn byte_ranges_of_sparse_members_are_refused_and_those_of_others_are_not() {
         let data = bytes[data..].windows(9).position(|run| run == [b'd'; 9]).unwrap() + data;
         for offset in [data as u64, data as u64 - 512, data as u64 + 100] {
             let fault = one(&bytes, range(offset, 6000)).unwrap_err();
-            assert_eq!(fault.class, Class::Unsupported, "{form} at {offset}: {fault}");
-            assert_eq!(class(&gzip(&bytes), range(offset, 6000)), Class::Unsupported, "{form} at {offset}");
+            assert_eq!(fault.class, FaultClass::Unsupported, "{form} at {offset}: {fault}");
+            assert_eq!(
+                class(&gzip(&bytes), range(offset, 6000)),
+                FaultClass::Unsupported,
+                "{form} at {offset}"
+            );
         }
         for bytes in [&bytes, &gzip(&bytes)] {
             assert_eq!(one(bytes, range(after, 5)).unwrap(), "bytes", "{form}");
@@ -117,7 +119,7 @@ fn a_sparse_map_of_several_headers_is_part_of_the_member() {
         header[482] = 1;
         octal(header, 483, 5000);
     };
-    let mut tar = Tar::new().with(b'S', "sparse", 2560, &[], map).open();
+    let mut tar = Tar::new().header(b'S', "sparse", 2560, "", map).open();
     let mut more = [0; 512];
     octal(&mut more, 0, 4096);
     octal(&mut more, 12, 512);
@@ -130,6 +132,6 @@ fn a_sparse_map_of_several_headers_is_part_of_the_member() {
     assert_eq!(content.len(), 5000);
     assert!(content.chunks(512).enumerate().all(|(block, bytes)| (bytes[0] == b'd') == (block % 2 == 0)));
     assert_eq!(one(&tar, member("after")).unwrap(), "bytes");
-    assert_eq!(class(&tar, range(1024 + 2000, 10)), Class::Unsupported);
+    assert_eq!(class(&tar, range(1024 + 2000, 10)), FaultClass::Unsupported);
     assert_eq!(one(&tar, range(1024 + 2560 + 512 + 1, 3)).unwrap(), "yte");
 }

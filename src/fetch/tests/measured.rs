@@ -23,7 +23,7 @@ fn a_file_and_a_member_that_nobody_could_read_tell_their_sizes() {
     file.seek(SeekFrom::Current(VAST as i64)).unwrap();
     file.write_all(&Tar::new().file("after", b"12345").end()).unwrap();
     let members = [member("after"), member("none"), member("small"), member("vast")];
-    assert_eq!(sizes(&path, &members), [Ok(5), Err(Class::MemberMissing), Ok(3), Ok(VAST)]);
+    assert_eq!(sizes(&path, &members), [Ok(5), Err(FaultClass::MemberMissing), Ok(3), Ok(VAST)]);
 }
 
 #[test]
@@ -34,23 +34,23 @@ fn what_could_not_be_read_tells_no_size_where_that_is_known_before() {
         std::fs::write(&path, bytes).unwrap();
         sizes(&path, targets)
     };
-    assert_eq!(sizes(&folder.path().join("none"), &[whole()]), [Err(Class::NotFound)]);
-    assert_eq!(sizes(folder.path(), &[whole()]), [Err(Class::Unsupported)]);
-    assert_eq!(told(b"no tar", &[whole(), member("a")]), [Ok(6), Err(Class::ArchiveCorrupt)]);
+    assert_eq!(sizes(&folder.path().join("none"), &[whole()]), [Err(FaultClass::NotFound)]);
+    assert_eq!(sizes(folder.path(), &[whole()]), [Err(FaultClass::Unsupported)]);
+    assert_eq!(told(b"no tar", &[whole(), member("a")]), [Ok(6), Err(FaultClass::ArchiveCorrupt)]);
 
     let noise: Vec<u8> = (0..200_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let tar = Tar::new().file("early", b"1").file("noise", &noise).file("late", b"12").end();
     let targets = [member("late"), member("noise"), member("none")];
-    let missing = Err(Class::MemberMissing);
+    let missing = Err(FaultClass::MemberMissing);
     assert_eq!(told(&gzip(&tar), &targets), [Ok(2), Ok(200_000), missing]);
     let mut damaged = gzip(&tar);
     let last = damaged.len() - 5;
     damaged[last] ^= 1;
-    let corrupt = Err(Class::ArchiveCorrupt);
+    let corrupt = Err(FaultClass::ArchiveCorrupt);
     assert_eq!(told(&damaged, &[member("late"), member("noise")]), [corrupt, corrupt]);
     let sparse = Tar::new().records(&[("GNU.sparse.size", "6000"), ("GNU.sparse.map", "0,9")]);
     let sparse = sparse.file("sparse", b"123456789").end();
     for bytes in [gzip(&sparse), sparse] {
-        assert_eq!(told(&bytes, &[member("sparse")]), [Err(Class::Unsupported)]);
+        assert_eq!(told(&bytes, &[member("sparse")]), [Err(FaultClass::Unsupported)]);
     }
 }
