@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::Unreadable;
 use crate::manifest::rows::{Columns, Rows};
-use crate::manifest::{Manifest, Piece};
+use crate::manifest::{Manifest, ManifestPiece};
 use crate::monitor::{Monitor, Phase};
 use crate::threads::in_turns;
 
@@ -76,7 +76,7 @@ struct Reading<'a, C> {
 
 impl<C: Collector> Reading<'_, C> {
     fn run(&self, jobs: usize, readable: impl Iterator<Item = usize>) -> anyhow::Result<()> {
-        let pieces: Vec<(usize, Piece, u64)> = readable.flat_map(|at| self.pieces(at)).collect();
+        let pieces: Vec<(usize, ManifestPiece, u64)> = readable.flat_map(|at| self.pieces(at)).collect();
         self.monitor.start(Phase::Scan, pieces.iter().map(|(_, _, bytes)| bytes).sum());
         in_turns(jobs.min(pieces.len()), pieces.len(), |turns| -> anyhow::Result<()> {
             let mut worker = self.collector.worker();
@@ -106,7 +106,7 @@ impl<C: Collector> Reading<'_, C> {
     }
 
     /// The pieces of a manifest, each with its share of the bytes.
-    fn pieces(&self, at: usize) -> impl Iterator<Item = (usize, Piece, u64)> + use<C> {
+    fn pieces(&self, at: usize) -> impl Iterator<Item = (usize, ManifestPiece, u64)> + use<C> {
         let (pieces, bytes) = (self.manifests[at].pieces(), self.manifests[at].bytes);
         let count = pieces.len() as u64;
         let share = move |nth| bytes / count + u64::from(nth == 0) * (bytes % count);

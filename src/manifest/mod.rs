@@ -47,7 +47,7 @@ enum Format {
 
 /// A part of a manifest that can be read on its own; a manifest is its parts in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum ManifestPiece {
     Whole,
     /// One row group of a Parquet file.
     RowGroup(usize),
@@ -86,10 +86,10 @@ impl Manifest {
         }
     }
 
-    pub fn pieces(&self) -> Vec<Piece> {
+    pub fn pieces(&self) -> Vec<ManifestPiece> {
         match &self.format {
-            Format::Parquet(parquet) => (0..parquet.row_groups).map(Piece::RowGroup).collect(),
-            Format::Jsonl(_) => vec![Piece::Whole],
+            Format::Parquet(parquet) => (0..parquet.row_groups).map(ManifestPiece::RowGroup).collect(),
+            Format::Jsonl(_) => vec![ManifestPiece::Whole],
         }
     }
 
@@ -97,7 +97,7 @@ impl Manifest {
     ///
     /// What the file says of all its pieces is decoded once for all iterators that exist at the
     /// same time, and dropped with the last of them.
-    pub fn rows(&self, piece: Piece, columns: Columns) -> RowReader<'_> {
+    pub fn rows(&self, piece: ManifestPiece, columns: Columns) -> RowReader<'_> {
         let opened = catch_panic(|| {
             Ok(match &self.format {
                 Format::Parquet(parquet) => Batches::Parquet(parquet.rows(&self.path, piece, columns)?),

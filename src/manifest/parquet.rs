@@ -21,7 +21,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::metadata::RowGroupMetaData;
 
-use super::Piece;
+use super::ManifestPiece;
 use crate::manifest::rows::*;
 
 const BATCH_ROWS: usize = 1024;
@@ -77,13 +77,13 @@ impl Parquet {
 
     /// The rows of `piece` of the file at `path`, which is the one that was opened. Each call opens
     /// the file, since a descriptor has one position for all threads.
-    pub fn rows(&self, path: &Path, piece: Piece, columns: Columns) -> anyhow::Result<RowGroups> {
+    pub fn rows(&self, path: &Path, piece: ManifestPiece, columns: Columns) -> anyhow::Result<RowGroups> {
         let file = File::open(path)?;
         let footer = self.footer(&file, columns)?;
         let row_groups = footer.metadata.metadata().row_groups();
         let (pending, before) = match piece {
-            Piece::Whole => ((0..row_groups.len()).collect(), &row_groups[..0]),
-            Piece::RowGroup(index) => (vec![index], &row_groups[..index.min(row_groups.len())]),
+            ManifestPiece::Whole => ((0..row_groups.len()).collect(), &row_groups[..0]),
+            ManifestPiece::RowGroup(index) => (vec![index], &row_groups[..index.min(row_groups.len())]),
         };
         let rows = before.iter().map(|group| group.num_rows() as u64).sum();
         Ok(RowGroups { file, footer, pending: pending.into_iter(), current: None, rows })

@@ -12,7 +12,7 @@ use super::Chunk;
 use super::parquet::{FieldTypes, JsonFields, ParquetCodec, ParquetLayout, ParquetShard};
 use super::webdataset::{self, ImageTokens, WebDatasetWriter};
 use crate::manifest::rows::{self, Columns};
-use crate::manifest::{Manifest, Piece};
+use crate::manifest::{Manifest, ManifestPiece};
 use crate::threads::in_turns;
 
 /// The format of a shard.
@@ -198,7 +198,7 @@ fn json_fields(
         in_turns(jobs.min(manifests.len()), manifests.len(), |turns| -> anyhow::Result<FieldTypes> {
             let mut types = FieldTypes::default();
             for nth in turns {
-                for rows in manifests[nth].rows(Piece::Whole, Columns::All).map_while(Result::ok) {
+                for rows in manifests[nth].rows(ManifestPiece::Whole, Columns::All).map_while(Result::ok) {
                     check()?;
                     types.add(&rows.table)?;
                 }

@@ -16,7 +16,7 @@ use super::options::Options;
 use super::output::{self, OutputFolder, ShardRecord};
 use super::wants::{RowWant, RowWants};
 use crate::commands::tally::Tally;
-use crate::manifest::Piece;
+use crate::manifest::ManifestPiece;
 use crate::manifest::rows::Columns;
 use crate::memory::MemoryBudget;
 use crate::monitor::{Interrupted, Monitor, Phase};
@@ -145,7 +145,7 @@ impl ShardJob<'_> {
         let mut emit = |chunk: &Chunk| shard.write(chunk).map_err(|error| self.explain(input, error));
         std::thread::scope(|scope| {
             let mut chunker = Chunker::new(ShardPayloads::new(self.payloads, tier, scope), rule);
-            for rows in input.manifest.rows(Piece::Whole, Columns::All) {
+            for rows in input.manifest.rows(ManifestPiece::Whole, Columns::All) {
                 self.monitor.check()?;
                 let rows = match rows {
                     Ok(rows) => rows,
@@ -168,7 +168,7 @@ impl ShardJob<'_> {
     fn references_apart(&self, input: &Input) -> anyhow::Result<HashMap<Key, u64>> {
         let mut references = HashMap::new();
         let Some(uses) = self.payloads.limited() else { return Ok(references) };
-        for rows in input.manifest.rows(Piece::Whole, Columns::References) {
+        for rows in input.manifest.rows(ManifestPiece::Whole, Columns::References) {
             self.monitor.check()?;
             for want in RowWants::new(&rows?, &input.manifest.base, Cut::AfterAnyRow)?.wants {
                 if let RowWant::Payload(want) = want
