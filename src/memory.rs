@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A bound on memory that is shared. It is kept by those who hold: [`MemoryBudget::take`] says when it is
-/// exceeded.
+/// A bound on memory that several owners share. They keep it themselves: [`MemoryBudget::take`] says
+/// when it is exceeded.
 pub struct MemoryBudget {
     budget: usize,
     taken: AtomicUsize,

@@ -7,6 +7,9 @@
 //! a place that is in no cache, and in a table of gigabytes with pages of 4 kB, where that place is
 //! must be fetched first, too. Memory of its own also goes back at once when a table is replaced by
 //! a larger one, where an allocator keeps the gap.
+//!
+//! With the table of `hashbrown` in its place, `analyze` of 20 million references to 4.4 million objects
+//! takes 5.7 s of processor time in place of 3.9 s, and 14 % more memory.
 
 use std::alloc::{Layout, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
