@@ -83,7 +83,7 @@ impl Ticker {
             let mut announced = false;
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 if screen.interrupted() && !announced {
-                    screen.say("stopping: interrupt once more to stop at once");
+                    screen.say("stopping; interrupt again to stop at once");
                     announced = true;
                 }
                 screen.tick();

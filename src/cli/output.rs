@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
-use onepull::commands::outputs::{self, NamedOutput, Place};
+use onepull::commands::outputs::{self, NamedOutput, OutputKind};
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 
@@ -29,11 +29,11 @@ pub fn columns() -> usize {
 pub fn named<'a>(shared: &'a Shared, plot: Option<&'a Path>, save: Option<&'a Path>) -> Vec<NamedOutput<'a>> {
     let report = shared.report.as_deref();
     let all = [
-        ("--report", report, Place::FileOrDevice),
-        ("--plot", plot, Place::FileOrDevice),
-        ("--save", save, Place::File),
+        ("--report", report, OutputKind::FileOrDevice),
+        ("--plot", plot, OutputKind::FileOrDevice),
+        ("--save", save, OutputKind::File),
     ];
-    all.into_iter().filter_map(|(flag, file, place)| Some(NamedOutput { flag, file: file?, place })).collect()
+    all.into_iter().filter_map(|(flag, file, kind)| Some(NamedOutput { flag, file: file?, kind })).collect()
 }
 
 /// Prints the report and writes the file of `--report`.

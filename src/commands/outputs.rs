@@ -21,12 +21,12 @@ use crate::publish::Draft;
 pub struct NamedOutput<'a> {
     pub flag: &'static str,
     pub file: &'a Path,
-    pub place: Place,
+    pub kind: OutputKind,
 }
 
 /// What may be at the name of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum OutputKind {
     /// A file, or a device or pipe, which is written to and not replaced.
     FileOrDevice,
     File,
@@ -53,7 +53,7 @@ pub fn check(outputs: &[NamedOutput<'_>], inputs: &[PathBuf], folders: Folders<'
         ensure!(folder.is_dir(), refuse(format!("there is no folder {}", folder.display())));
         ensure!(!output.file.is_dir(), refuse("it is a folder; name a file".into()));
         ensure!(
-            output.place == Place::FileOrDevice || !is_device(output.file),
+            output.kind == OutputKind::FileOrDevice || !is_device(output.file),
             refuse("it is not a regular file".into())
         );
         if let Some(other) = outputs[..nth].iter().find(|other| output.is(other.file)) {
@@ -166,11 +166,11 @@ mod tests {
     use super::*;
 
     fn report(file: &Path) -> NamedOutput<'_> {
-        NamedOutput { flag: "--report", file, place: Place::FileOrDevice }
+        NamedOutput { flag: "--report", file, kind: OutputKind::FileOrDevice }
     }
 
     fn save(file: &Path) -> NamedOutput<'_> {
-        NamedOutput { flag: "--save", file, place: Place::File }
+        NamedOutput { flag: "--save", file, kind: OutputKind::File }
     }
 
     fn refusal(outputs: &[NamedOutput<'_>], inputs: &[PathBuf], folders: Folders<'_>) -> String {
