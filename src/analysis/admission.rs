@@ -142,7 +142,7 @@ pub fn worthwhile(table: &MultiplicityTable, policy: Policy) -> ObjectSums {
 }
 
 /// The knee of the curve of value, in units of [`Policy::objective`], against size: the admission
-/// of all objects that give at least as much per byte as all worthwhile ones do in the mean. There
+/// of all objects that give at least as much per byte as all worthwhile ones do on average. There
 /// the curve is farthest above the straight line between its ends; a byte before gives more than
 /// the mean, a byte beyond gives less.
 pub fn knee(table: &MultiplicityTable, policy: Policy) -> ObjectSums {

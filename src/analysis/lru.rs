@@ -17,7 +17,7 @@ use super::trace::Trace;
 /// Objects in the order of their last references are a stack; the cache holds the longest prefix
 /// that fits. So a reference is a hit if its object and all that were referenced since fit. In a
 /// sample of the keys each of those since stands for several (SHARDS, Waldspurger et al. 2015);
-/// hits are those of the sample, and of caches that hold fewer objects than that it tells little.
+/// hits are those of the sample. It is of little use for caches that hold fewer objects than that.
 /// The trace must be countable.
 pub fn in_order(trace: &Trace, budgets: &[u64]) -> Vec<u64> {
     let mut ascending = budgets.to_vec();

@@ -218,7 +218,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes the goals as far as the sums of this pass tell, and opens nodes for the rest.
+    /// Settles the goals as far as the sums of this pass allow, and opens nodes for the rest.
     fn settle(&mut self) {
         for at in 0..self.nodes.len() {
             self.nodes[at] = match mem::replace(&mut self.nodes[at], SearchNode::Settled) {

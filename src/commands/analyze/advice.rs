@@ -1,9 +1,9 @@
-//! What the numbers mean for somebody who thinks of buying a cache, in plain sentences.
+//! What the numbers mean for somebody who considers a cache, in plain sentences.
 
 use super::report::Report;
 use crate::commands::format::count;
 
-/// Further texts of locators, as a share of the objects, from which on it is worth a word.
+/// Locator texts beyond one an object, as a share of the objects: from here on worth a sentence.
 const MANY_SPELLINGS: f64 = 0.01;
 
 /// The sentences that apply.
@@ -49,10 +49,10 @@ fn sizes(report: &Report) -> Option<String> {
     match report.sized_share {
         share if share >= 1.0 => None,
         share if share <= 0.0 => Some(
-            "no locator says a size (`byte_size`): bytes and hit rates of limited caches are unknown".into(),
+            "no locator has a size (`byte_size`): bytes and hit rates of limited caches are unknown".into(),
         ),
         _ => Some(format!(
-            "{percent:.2} % of the objects do not say their size: bytes and hit rates of limited caches leave them out"
+            "{percent:.2} % of the objects have no known size: bytes and hit rates of limited caches leave them out"
         )),
     }
 }
@@ -81,7 +81,7 @@ fn timing(report: &Report) -> Option<String> {
     })
 }
 
-/// Hit rate that a shared cache loses, from which on it is worth a word.
+/// Hit rate that a shared cache loses: from here on worth a sentence.
 const MUCH_LOST: f64 = 0.05;
 
 fn concurrency(report: &Report) -> Option<String> {
@@ -106,7 +106,7 @@ fn concurrency(report: &Report) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::{Concurrency, Content, Replayed, Sample, Timings};
+    use super::super::report::{Concurrency, ContentComparison, Replayed, Sample, Timings};
     use super::*;
 
     /// A corpus of which there is nothing to say.
@@ -169,15 +169,21 @@ mod tests {
 
     #[test]
     fn unknown_sizes_are_said_all_or_in_part() {
-        assert_says(&Report { sized_share: 0.0, ..plain() }, &["no locator says a size"]);
-        assert_says(&Report { sized_share: 0.75, ..plain() }, &["25.00 % of the objects do not say"]);
+        assert_says(&Report { sized_share: 0.0, ..plain() }, &["no locator has a size"]);
+        assert_says(&Report { sized_share: 0.75, ..plain() }, &["25.00 % of the objects have no known size"]);
     }
 
     #[test]
     fn equal_payloads_are_said_of_those_that_were_read() {
-        let content = Content { objects: 20, failed: 2, payloads: 15, equal: 6, ..Content::default() };
+        let content = ContentComparison {
+            objects: 20,
+            failed: 2,
+            payloads: 15,
+            equal: 6,
+            ..ContentComparison::default()
+        };
         assert_says(&Report { content: Some(content.clone()), ..plain() }, &["6 of 18 objects"]);
-        let different = Content { equal: 0, ..content };
+        let different = ContentComparison { equal: 0, ..content };
         assert_eq!(advice(&Report { content: Some(different), ..plain() }), [""; 0]);
     }
 

@@ -17,7 +17,7 @@ use crate::commands::Unreadable;
 /// Shares of the objects whose hits are reported.
 const CONCENTRATIONS: [f64; 3] = [0.001, 0.01, 0.1];
 
-/// All of the report that counts can tell; payloads, advice and times are the caller's.
+/// All of the report that follows from counts; payloads, advice and times are the caller's.
 pub fn build_report(
     counts: &Counts,
     manifests: u64,
@@ -155,7 +155,7 @@ fn concurrency_lines(
 
 /// Cache sizes up to the smallest one that reaches `ceiling`, which is the last. Every object in
 /// `table` stands for `scale` objects. Empty where no size is known, or nothing recurs.
-fn budgets(table: &MultiplicityTable, scale: f64, ceiling: f64) -> Vec<Budget> {
+fn budgets(table: &MultiplicityTable, scale: f64, ceiling: f64) -> Vec<OracleBudget> {
     let totals = table.totals();
     let (all, hits) = (totals.unique_bytes as f64 * scale, (totals.references - totals.objects) as f64);
     if all == 0.0 || hits == 0.0 {
@@ -168,7 +168,7 @@ fn budgets(table: &MultiplicityTable, scale: f64, ceiling: f64) -> Vec<Budget> {
     // Not by way of a float, lest the last object is missing.
     sizes.push(enough as u64);
     counted.push(u64::try_from(totals.recurring.bytes).unwrap_or(u64::MAX));
-    let line = |(budget_bytes, admission): (u64, Admission)| Budget {
+    let line = |(budget_bytes, admission): (u64, Admission)| OracleBudget {
         budget_bytes,
         byte_share: budget_bytes as f64 / all,
         // By way of the ceiling: in a sample that is a better estimate than the sample's own.

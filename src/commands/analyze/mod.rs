@@ -99,7 +99,7 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
     let (table, followed, found) = scan::table(counting, options.jobs, monitor)?;
     let group = group_start.elapsed().as_secs_f64();
     let fetch_start = Instant::now();
-    let sample = found.sizeless.into_names();
+    let sample = found.size_sample.into_names();
     let answers = if sample.is_empty() {
         Vec::new()
     } else {
@@ -110,7 +110,7 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
     Ok(Counted { table, followed, tally, unreadable, asked, answers, seconds })
 }
 
-/// Opens all manifests, and tells of those that cannot be opened.
+/// Opens all manifests, and reports those that cannot be opened.
 fn open(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<(Vec<Manifest>, Vec<Unreadable>)> {
     let (inputs, unreadable) = manifests::open_all(&options.manifests, &[], options.root.as_deref(), Ok)?;
     for path in manifests::repeated(&inputs) {
@@ -124,7 +124,7 @@ fn open(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<(Vec<Manifes
     Ok((inputs, unreadable))
 }
 
-/// Reads all opened manifests; those that cannot be read are told of and join `unreadable`.
+/// Reads all opened manifests; those that cannot be read are reported and join `unreadable`.
 fn read<'a>(
     inputs: &'a [Manifest],
     mut unreadable: Vec<Unreadable>,
@@ -146,15 +146,15 @@ fn fetch(
     monitor: &dyn Monitor,
 ) -> anyhow::Result<()> {
     let pool = pool(options)?;
-    let scattered = found.scattered.into_names();
-    if !scattered.is_empty() {
-        report.content = Some(sample_reads::compare(source, &scattered, &pool, monitor)?);
+    let content_sample = found.content_sample.into_names();
+    if !content_sample.is_empty() {
+        report.content = Some(sample_reads::compare(source, &content_sample, &pool, monitor)?);
     }
-    let neighbours = found.neighbours.into_names();
-    if !neighbours.is_empty() {
+    let timing_sample = found.timing_sample.into_names();
+    if !timing_sample.is_empty() {
         let (references, objects) = (report.references, report.objects);
         let timed =
-            timing::probe(source, &neighbours, &options.cache_dir, references, objects, &pool, monitor)?;
+            timing::probe(source, &timing_sample, &options.cache_dir, references, objects, &pool, monitor)?;
         report.timing = Some(timed);
     }
     Ok(())

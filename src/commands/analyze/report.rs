@@ -39,7 +39,7 @@ pub struct Report {
     /// Bytes of the objects, and of the references, of known size.
     pub unique_bytes: u64,
     pub reference_bytes: u64,
-    /// Share of the objects, and of the references, whose size the locator says.
+    /// Share of the objects, and of the references, whose locator has a size.
     pub sized_share: f64,
     pub sized_reference_share: f64,
     /// The ceiling by requests: 1 - objects / references.
@@ -52,7 +52,7 @@ pub struct Report {
     pub concentration: Vec<Concentration>,
     /// What the best fixed choice of objects reaches in a cache of limited size; empty when no
     /// size is known.
-    pub budgets: Vec<Budget>,
+    pub budgets: Vec<OracleBudget>,
     /// The largest sources, most references first.
     pub sources: Vec<SourceShare>,
     /// What a cache shared by several tasks loses.
@@ -60,7 +60,7 @@ pub struct Report {
     /// References to an object that the same task has already; expected, or counted if replayed.
     pub in_task_duplicates: u64,
     pub sample: Option<Sample>,
-    pub content: Option<Content>,
+    pub content: Option<ContentComparison>,
     pub timing: Option<Timings>,
     /// Bad rows and bad locators by class.
     pub errors: BTreeMap<&'static str, u64>,
@@ -95,7 +95,7 @@ pub struct Concentration {
 
 /// The static oracle by value density, (k-1)/size, for one size of cache.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Budget {
+pub struct OracleBudget {
     pub budget_bytes: u64,
     /// The budget as a share of the bytes of all objects.
     pub byte_share: f64,
@@ -153,7 +153,7 @@ pub struct Sample {
 
 /// Payloads that were read and compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Content {
+pub struct ContentComparison {
     pub objects: u64,
     pub failed: u64,
     /// Different payloads among those that could be read.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use super::report::Content;
+use super::report::ContentComparison;
 use crate::fault::Fault;
 use crate::fetch::{self, Source, Spent, obtain};
 use crate::locator::url;
@@ -63,18 +63,18 @@ pub fn sizes(
 ) -> anyhow::Result<Vec<u64>> {
     let failures = Failures { count: AtomicU64::new(0), monitor };
     let files = start(sample, &failures);
-    let told = Mutex::new(HashMap::new());
+    let known = Mutex::new(HashMap::new());
     let go_on = || monitor.check().map(|()| true);
     fetch::sizes(source, &files, pool, &go_on, &|key, size| match size {
         Ok(size) => {
-            told.lock().insert(key, size);
+            known.lock().insert(key, size);
             monitor.advance(Phase::Fetch, 1, 0);
         }
         Err(fault) => failures.add(&fault),
     })?;
     monitor.finish(Phase::Fetch);
-    let told = told.into_inner();
-    Ok(sample.iter().filter_map(|name| told.get(&name.key()).copied()).collect())
+    let known = known.into_inner();
+    Ok(sample.iter().filter_map(|name| known.get(&name.key()).copied()).collect())
 }
 
 /// Objects of a sample that cannot be read.
@@ -107,13 +107,13 @@ const EXAMPLES: usize = 3;
 /// Reads the objects of `sample`, which are distinct, once each, and compares the BLAKE3 of
 /// their payloads, which are not kept. The result does not depend on the number of threads.
 ///
-/// Fails when interrupted; objects that cannot be read are counted and told.
+/// Fails when interrupted; objects that cannot be read are counted and reported.
 pub fn compare(
     source: Source,
     sample: &[ObjectName],
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
-) -> anyhow::Result<Content> {
+) -> anyhow::Result<ContentComparison> {
     let found: Mutex<(Vec<PayloadHash>, u64)> = Mutex::default();
     let read = read(source, sample, pool, monitor, &|key, payload| {
         let hash = *blake3::hash(&payload).as_bytes();
@@ -125,7 +125,7 @@ pub fn compare(
     found.sort_unstable();
     let groups = || found.chunk_by(|a, b| a.hash == b.hash);
     let repeated = || groups().filter(|group| group.len() > 1);
-    Ok(Content {
+    Ok(ContentComparison {
         objects: sample.len() as u64,
         failed: read.failed,
         payloads: groups().count() as u64,
@@ -285,6 +285,6 @@ mod tests {
     #[test]
     fn an_empty_sample_is_no_error() {
         let content = compare(local(), &[], &pool(1), &Told::default()).unwrap();
-        assert_eq!(content, Content::default());
+        assert_eq!(content, ContentComparison::default());
     }
 }

@@ -17,11 +17,11 @@ pub struct ScanSummary {
     /// References by the number of the manifest.
     pub by_manifest: BTreeMap<usize, u64>,
     /// Objects to compare the payloads of.
-    pub scattered: ObjectSample,
+    pub content_sample: ObjectSample,
     /// Objects to time: neighbours, as a run reads them.
-    pub neighbours: ObjectSample,
+    pub timing_sample: ObjectSample,
     /// Objects of unknown size, to ask their sources for it.
-    pub sizeless: ObjectSample,
+    pub size_sample: ObjectSample,
 }
 
 /// Objects that are timed.
@@ -37,9 +37,9 @@ impl ScanSummary {
             tally: Tally::default(),
             modalities: ModalityCounts::default(),
             by_manifest: BTreeMap::new(),
-            scattered: ObjectSample::new(options.content_sample),
-            neighbours: ObjectSample::new(if options.probe { TIMED } else { 0 }),
-            sizeless: ObjectSample::new(options.unsized_sample),
+            content_sample: ObjectSample::new(options.content_sample),
+            timing_sample: ObjectSample::new(if options.probe { TIMED } else { 0 }),
+            size_sample: ObjectSample::new(options.unsized_sample),
         }
     }
 
@@ -49,9 +49,9 @@ impl ScanSummary {
         for (manifest, count) in other.by_manifest {
             *self.by_manifest.entry(manifest).or_default() += count;
         }
-        self.scattered.merge(other.scattered);
-        self.neighbours.merge(other.neighbours);
-        self.sizeless.merge(other.sizeless);
+        self.content_sample.merge(other.content_sample);
+        self.timing_sample.merge(other.timing_sample);
+        self.size_sample.merge(other.size_sample);
     }
 
     /// Adds what some rows of the manifest at `input` are.
@@ -63,14 +63,14 @@ impl ScanSummary {
     /// Offers an object to be read, or asked for its size.
     #[inline]
     pub fn offer(&mut self, id: ObjectId, name: &ObjectName) {
-        if !self.scattered.is_none() {
-            self.scattered.offer(id.random(), id, name);
+        if !self.content_sample.is_none() {
+            self.content_sample.offer(id.random(), id, name);
         }
-        if !self.neighbours.is_none() {
-            self.neighbours.offer(name.neighbourhood(STRETCH), id, name);
+        if !self.timing_sample.is_none() {
+            self.timing_sample.offer(name.neighbourhood(STRETCH), id, name);
         }
-        if !self.sizeless.is_none() && name.size().is_none() {
-            self.sizeless.offer(id.random(), id, name);
+        if !self.size_sample.is_none() && name.size().is_none() {
+            self.size_sample.offer(id.random(), id, name);
         }
     }
 }
@@ -123,7 +123,7 @@ impl ObjectSample {
     }
 }
 
-/// Rows that are told apart by their modality; all others count together.
+/// Modalities with a count of their own; all others count together.
 const NAMED: [&str; 3] = ["image", "metadata", "text"];
 const OTHER: &str = "other";
 

@@ -9,7 +9,7 @@ use super::build_report::scaled;
 use super::report::SourceShare;
 use crate::counting::CountedObject;
 
-/// Sources that are told apart; all further ones share the last number, and which those are
+/// Sources with a number of their own; all further ones share the last number, and which those are
 /// depends on the threads. A web corpus has millions of hosts. A source takes its name, some 70
 /// bytes beside it while manifests are read, and 32 afterwards.
 const MOST: usize = 1 << 24;

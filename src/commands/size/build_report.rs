@@ -11,7 +11,7 @@ use crate::analysis::table::{MultiplicityTable, ObjectSums, TableTotals};
 use crate::analysis::trace::Trace;
 use crate::commands::format::count;
 
-/// All of the report that the table can tell; errors, advice and times are the caller's.
+/// All of the report that follows from the table; errors, advice and times are the caller's.
 pub fn build_report(table: &MultiplicityTable, trace: Option<&Trace>, options: &Options) -> Report {
     let totals = table.totals();
     let share = |part: u64| part as f64 / totals.objects.max(1) as f64;
@@ -204,7 +204,7 @@ impl<'a> Curves<'a> {
         let equivalent = |(density, count): (&Admission, &Option<ObjectSums>)| {
             let density_bytes = density.budget_bytes;
             let count_bytes = self.count.smallest(count, density.admitted.hits)?;
-            // Beyond the smallest cache that reaches the ceiling, more says nothing.
+            // Beyond the smallest cache that reaches the ceiling there is nothing to compare.
             let all = u128::from(density_bytes) >= self.totals.recurring.bytes;
             // Of no bytes there are no multiples.
             (density_bytes > 0 && density.admitted.hits > 0 && !all).then(|| Equivalent {
@@ -217,12 +217,12 @@ impl<'a> Curves<'a> {
         self.density.budgets.iter().zip(&self.same_by_count).filter_map(equivalent).collect()
     }
 
-    fn targets(&self) -> Vec<Target> {
+    fn targets(&self) -> Vec<HitRateTarget> {
         let by_count = &self.same_by_count[self.density.budgets.len()..];
         let own = self.own.as_ref().zip(self.targets_by_own.as_ref());
         let line = |(nth, &hit_rate): (usize, &f64)| {
             let hits = least_hits(hit_rate, self.totals.references);
-            Target {
+            HitRateTarget {
                 hit_rate,
                 count_bytes: self.count.smallest(&by_count[nth], hits),
                 density_bytes: self.density.smallest(&self.targets_by_density[nth], hits),

@@ -5,7 +5,7 @@
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::report::{Order, OrderKind};
+use super::report::{OrderKind, ReferenceOrder};
 use crate::analysis::histogram::Bucket;
 use crate::analysis::lru;
 use crate::analysis::offline_bound::{self, RandomOrder};
@@ -27,11 +27,11 @@ pub fn eviction_hits(
     buckets: &[Bucket],
     trace: Option<&Trace>,
     budgets: &[u64],
-) -> (Vec<EvictionHits>, Order) {
+) -> (Vec<EvictionHits>, ReferenceOrder) {
     let follows = |trace: &&Trace| trace.duplicates() > 0 && trace.is_countable();
     match trace.filter(follows) {
         Some(trace) => {
-            let order = Order {
+            let order = ReferenceOrder {
                 of: OrderKind::Manifests,
                 share: 1.0 / trace.stands_for as f64,
                 references: trace.references.len() as u64,
@@ -40,14 +40,18 @@ pub fn eviction_hits(
             (in_order(trace, totals, budgets), order)
         }
         None => {
-            let order =
-                Order { of: OrderKind::Random, share: 1.0, references: totals.references, error: 0.0 };
+            let order = ReferenceOrder {
+                of: OrderKind::Random,
+                share: 1.0,
+                references: totals.references,
+                error: 0.0,
+            };
             (in_random_order(table, buckets, budgets), order)
         }
     }
 }
 
-/// A sample tells which share of the hits of an unbounded cache remains: how many these are is
+/// A sample shows which share of the hits of an unbounded cache remains: how many these are is
 /// known. For that the objects that the sample has by chance matter less.
 fn in_order(trace: &Trace, totals: &TableTotals, budgets: &[u64]) -> Vec<EvictionHits> {
     let all = totals.recurring.hits as f64 / trace.duplicates() as f64;
@@ -110,7 +114,7 @@ mod tests {
         table: &MultiplicityTable,
         trace: Option<&Trace>,
         budgets: &[u64],
-    ) -> (Vec<EvictionHits>, Order) {
+    ) -> (Vec<EvictionHits>, ReferenceOrder) {
         eviction_hits(table, &table.totals(), table.histogram().buckets(), trace, budgets)
     }
 
@@ -119,7 +123,10 @@ mod tests {
         let (table, trace) = (table(3_000), trace(3_000, KeySample::default()));
         let budgets = [49, 2_000, 6_000, 500_000];
         let (own, order) = rates(&table, Some(&trace), &budgets);
-        assert_eq!(order, Order { of: OrderKind::Manifests, share: 1.0, references: 9_000, error: 0.0 });
+        assert_eq!(
+            order,
+            ReferenceOrder { of: OrderKind::Manifests, share: 1.0, references: 9_000, error: 0.0 }
+        );
         // Every object is read again after a dozen others, and once more after some forty.
         assert_eq!(own[0].lru, 0.0);
         assert!((2_990.0..3_060.0).contains(&own[1].lru), "{own:?}");

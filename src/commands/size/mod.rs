@@ -26,7 +26,7 @@ pub struct Options {
     pub objective: Objective,
     /// Request hit rates to find the smallest cache for, between 0 and 1.
     pub targets: Vec<f64>,
-    /// Bytes of an object whose size nobody says; `None`: such objects are left out.
+    /// Bytes to assume for an object of unknown size; `None`: such objects are left out.
     pub assumed_size: Option<u64>,
     /// Objects of unknown size to ask the sources about: all objects of unknown size are then
     /// assumed to have the mean of the answers. 0: none. A saved table has no sources to ask.

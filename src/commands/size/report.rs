@@ -39,7 +39,7 @@ pub struct Report {
     pub ceiling_objects: u64,
     /// In which order references come where objects compete for the place: for `lru` and
     /// `any_policy_bound`.
-    pub order: Order,
+    pub order: ReferenceOrder,
     /// Ascending by budget.
     pub budgets: Vec<Budget>,
     /// Request hit rates over the size of the cache, ascending, up to the bytes of all objects at
@@ -48,8 +48,8 @@ pub struct Report {
     /// For some budgets, the cache that reaches the same request hit rate by count.
     pub equivalents: Vec<Equivalent>,
     /// For each target hit rate the smallest cache by policy.
-    pub targets: Vec<Target>,
-    /// The cache by density beyond which a byte more gives less than a byte does in the mean, up to
+    pub targets: Vec<HitRateTarget>,
+    /// The cache by density beyond which one more byte gives less than a byte does on average, up to
     /// the smallest cache that reaches the ceiling; `None` when nothing recurs.
     pub knee_bytes: Option<u64>,
     /// The largest budget at which one more gigabyte still saves more than it costs; `None` where
@@ -93,7 +93,7 @@ pub struct Budget {
 
 /// An order of references.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Order {
+pub struct ReferenceOrder {
     pub of: OrderKind,
     /// Share of the objects that are followed, an unbiased sample by key where it is below 1.
     pub share: f64,
@@ -164,7 +164,7 @@ pub struct Equivalent {
 /// The smallest caches that reach a request hit rate; `None` above the ceiling, or where the sizes
 /// of too many objects are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Target {
+pub struct HitRateTarget {
     pub hit_rate: f64,
     pub count_bytes: Option<u64>,
     pub density_bytes: Option<u64>,

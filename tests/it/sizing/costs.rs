@@ -1,6 +1,6 @@
 //! Seconds and dollars of one small corpus, computed by hand.
 
-use onepull::commands::size::{Objective, Options, Report, Target};
+use onepull::commands::size::{HitRateTarget, Objective, Options, Report};
 
 use super::model::{Object, corpus, objects};
 use super::{assert_near, command, options, size, stdout};
@@ -77,7 +77,7 @@ fn targets_are_reached_where_a_walk_by_hand_reaches_them() {
     let corpus = corpus(&objects(&table));
     let smallest = |objective| {
         let report = size(&Options { objective, targets: targets.to_vec(), ..options(&corpus) });
-        let bytes = |of: Target| [of.count_bytes, of.density_bytes, of.objective_bytes];
+        let bytes = |of: HitRateTarget| [of.count_bytes, of.density_bytes, of.objective_bytes];
         report.targets.into_iter().map(bytes).collect::<Vec<_>>()
     };
     // By count nine hits take three objects, or a cache for which the largest two are too large.

@@ -9,7 +9,7 @@ mod tests;
 
 use std::cmp::Reverse;
 
-use onepull::commands::analyze::{Content, Report, Sample, Timings};
+use onepull::commands::analyze::{ContentComparison, Report, Sample, Timings};
 use onepull::commands::format::{
     byte_rate, bytes, count, decimal, hit_rate, latency, objects, percent, printable, rate, things,
 };
@@ -167,7 +167,7 @@ fn findings(page: &mut ReportText, r: &Report) {
     time(page, s.total, &phases);
 }
 
-fn content(page: &mut ReportText, of: &Content) {
+fn content(page: &mut ReportText, of: &ContentComparison) {
     let compared = of.objects.saturating_sub(of.failed);
     let unread = and(of.failed, "could not be read");
     let equal = match of.equal {

@@ -1,6 +1,6 @@
 //! The tables of the report: histogram, budgets, sources, and workers that share a cache.
 
-use onepull::commands::analyze::{Budget, Concurrency, Replayed, Report};
+use onepull::commands::analyze::{Concurrency, OracleBudget, Replayed, Report};
 use onepull::commands::format::{bytes, count, decimal, hit_rate, percent, printable, things};
 
 use crate::cli::args::Detail;
@@ -174,7 +174,7 @@ fn without_gaps(classes: &[MultiplicityClass]) -> Vec<MultiplicityClass> {
 const BUDGETS: usize = 9;
 
 /// All of a few; of many those of a round size, the largest, and the last, which ends the curve.
-fn chosen<'a>(budgets: &[&'a Budget], detail: Detail) -> Vec<&'a Budget> {
+fn chosen<'a>(budgets: &[&'a OracleBudget], detail: Detail) -> Vec<&'a OracleBudget> {
     if detail == Detail::Full || budgets.len() <= BUDGETS {
         return budgets.to_vec();
     }
@@ -205,8 +205,8 @@ fn log_length(n: u64, most: u64) -> f64 {
 mod tests {
     use super::*;
 
-    fn budget(budget_bytes: u64) -> Budget {
-        Budget { budget_bytes, byte_share: 0.1, hit_rate: 0.1, byte_hit_rate: 0.1, objects: 1 }
+    fn budget(budget_bytes: u64) -> OracleBudget {
+        OracleBudget { budget_bytes, byte_share: 0.1, hit_rate: 0.1, byte_hit_rate: 0.1, objects: 1 }
     }
 
     fn sizes(budgets: &[u64], detail: Detail) -> Vec<u64> {

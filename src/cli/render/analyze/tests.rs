@@ -2,8 +2,8 @@
 
 use onepull::commands::Unreadable;
 use onepull::commands::analyze::{
-    Budget, Concentration, Concurrency, Content, Multiplicity, Replayed, Report, Sample, Seconds,
-    SourceShare, Timings,
+    Concentration, Concurrency, ContentComparison, Multiplicity, OracleBudget, Replayed, Report, Sample,
+    Seconds, SourceShare, Timings,
 };
 use unicode_width::UnicodeWidthStr as _;
 
@@ -46,14 +46,14 @@ fn report() -> Report {
             Concentration { object_share: 0.01, objects: 31, hits: 1_056, hit_share: 0.352 },
         ],
         budgets: vec![
-            Budget {
+            OracleBudget {
                 budget_bytes: 1_000,
                 byte_share: 0.00002,
                 hit_rate: 0.0,
                 byte_hit_rate: 0.0,
                 objects: 0,
             },
-            Budget {
+            OracleBudget {
                 budget_bytes: 5_000_000,
                 byte_share: 0.1,
                 hit_rate: 0.31,
@@ -252,7 +252,7 @@ fn where_nothing_recurs_no_table_of_zeros_is_printed() {
 
 #[test]
 fn what_was_found_beside_is_listed() {
-    let content = Content {
+    let content = ContentComparison {
         objects: 1_000,
         failed: 3,
         payloads: 980,
@@ -321,7 +321,7 @@ fn numbers_of_workers_that_run_all_tasks_at_once_share_a_line() {
 #[test]
 fn what_is_not_known_or_was_not_done_is_not_told_as_a_number() {
     let report = Report {
-        content: Some(Content { objects: 3, failed: 3, ..Content::default() }),
+        content: Some(ContentComparison { objects: 3, failed: 3, ..ContentComparison::default() }),
         timing: Some(Timings { failed: 3, ..Timings::default() }),
         sized_share: 0.5,
         sized_reference_share: 0.5,

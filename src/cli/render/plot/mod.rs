@@ -5,7 +5,7 @@ mod tests;
 
 use std::ops::Range;
 
-use onepull::commands::analyze::{Budget, Report as Analysis};
+use onepull::commands::analyze::{OracleBudget, Report as Analysis};
 use onepull::commands::format::{self, objects, percent, things};
 use onepull::commands::size::{OrderKind, Point, Report as Sizing};
 use plotters::coord::Shift;
@@ -86,8 +86,8 @@ fn histogram(r: &Analysis) -> Panel {
 }
 
 fn by_bytes(r: &Analysis) -> Panel {
-    let curve = |name, colour, rate: fn(&Budget) -> f64| {
-        let point = |of: &Budget| (f64::max(1.0, of.budget_bytes as f64), rate(of));
+    let curve = |name, colour, rate: fn(&OracleBudget) -> f64| {
+        let point = |of: &OracleBudget| (f64::max(1.0, of.budget_bytes as f64), rate(of));
         Curve::new(name, colour, r.budgets.iter().map(point))
     };
     let words = if r.sized_share < 1.0 { "cache size (objects of known size)" } else { "cache size" };

@@ -6,7 +6,7 @@ use super::*;
 use crate::cli::render::size::samples;
 
 fn analysis() -> Analysis {
-    let budget = |budget_bytes, hit_rate| Budget {
+    let budget = |budget_bytes, hit_rate| OracleBudget {
         budget_bytes,
         byte_share: 0.5,
         hit_rate,

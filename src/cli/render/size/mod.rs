@@ -10,7 +10,7 @@ mod tables;
 mod tests;
 
 use onepull::commands::format::{bytes, count, decimal, hit_rate, latency, objects, percent, rate, things};
-use onepull::commands::size::{Equivalent, Objective, Report, Target};
+use onepull::commands::size::{Equivalent, HitRateTarget, Objective, Report};
 
 use super::table::ReportText;
 use super::{advice, part, problems, time};
@@ -211,7 +211,7 @@ fn answers(page: &mut ReportText, r: &Report, objective: &Objective, detail: Det
     }
 }
 
-fn target(of: &Target, r: &Report) -> String {
+fn target(of: &HitRateTarget, r: &Report) -> String {
     match (of.density_bytes, of.count_bytes) {
         (Some(density), Some(count)) => {
             let simple = format!("hit rate takes {} by density, {} by count", bytes(density), bytes(count));

@@ -1,6 +1,6 @@
 //! A report on a corpus of web scale, for the tests of texts and plots.
 
-use onepull::commands::size::{Budget, Equivalent, Point, Policies, Reached, Report, Seconds, Target};
+use onepull::commands::size::{Budget, Equivalent, HitRateTarget, Point, Policies, Reached, Report, Seconds};
 
 const TB: u64 = 1_000_000_000_000;
 
@@ -42,13 +42,13 @@ pub fn report() -> Report {
             times: 2.205,
         }],
         targets: vec![
-            Target {
+            HitRateTarget {
                 hit_rate: 0.4,
                 count_bytes: Some(3_200_000_000_000),
                 density_bytes: Some(1_300_000_000_000),
                 objective_bytes: None,
             },
-            Target { hit_rate: 0.8, count_bytes: None, density_bytes: None, objective_bytes: None },
+            HitRateTarget { hit_rate: 0.8, count_bytes: None, density_bytes: None, objective_bytes: None },
         ],
         knee_bytes: Some(8 * TB),
         seconds: Seconds { scan: 40.0, group: 20.0, fetch: 0.0, read: 0.0, size: 2.1, total: 62.1 },
