@@ -11,7 +11,7 @@ use bytesize::ByteSize;
 
 use super::chunks::WINDOW_BYTES;
 use super::inputs::Input;
-use super::options::{Options, StopAfter};
+use super::options::{CacheMode, Options, StopAfter};
 use crate::memory::MemoryBudget;
 use crate::plan::uses::BYTES_PER_OBJECT;
 
@@ -77,7 +77,9 @@ pub fn batch_bytes(options: &Options) -> u64 {
     options.memory / 16
 }
 
-/// Whether a run that writes shards counts the uses of so many objects.
+/// Whether a run counts the uses of so many objects: to write shards from payloads that it keeps.
 pub fn uses_fit(objects: u64, options: &Options) -> bool {
-    options.stop_after == StopAfter::Shards && objects.saturating_mul(BYTES_PER_OBJECT) <= options.memory / 16
+    options.stop_after == StopAfter::Shards
+        && options.cache_mode != CacheMode::Never
+        && objects.saturating_mul(BYTES_PER_OBJECT) <= options.memory / 16
 }
