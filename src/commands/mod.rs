@@ -9,6 +9,5 @@ mod references;
 pub mod saved_counts;
 mod scan;
 pub mod size;
-mod tally;
 
 pub use manifests::Unreadable;

@@ -3,8 +3,7 @@
 //! Most locators recur, so the text of one is looked up before it is read. Rows that need nothing,
 //! name nothing, or name something wrong are tallied, each of them every time.
 
-use std::collections::HashMap;
-use std::convert::Infallible;
+use std::collections::{BTreeMap, HashMap};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,12 +11,11 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::tally::Tally;
 use crate::counting::Meaning;
 use crate::counting::counter::{CountInserter, CountTotals, ObjectCounter, PARTITIONS, Partition};
 use crate::counting::named::{self, NameLog, NamedCounts};
 use crate::counting::texts::{Flushed, TABLES, TextBatch, TextRead, Texts};
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultClass};
 use crate::locator::{Base, Locator};
 use crate::manifest::rows::{Ask, Rows};
 use crate::memory::MemoryBudget;
@@ -151,7 +149,7 @@ impl ReferenceCounter {
         let (mut left_out, mut replaced) = (0, None);
         let read = |row: u32, hash: u128| {
             let row = row as usize;
-            let locator = match rows.locator(row).parse() {
+            let locator = match Locator::parse(rows.locator(row)) {
                 Ok(Some(locator)) => locator,
                 Ok(None) => {
                     tally.no_locator += 1;
@@ -240,15 +238,14 @@ impl ReferenceCounter {
         // The same text means another object where relative paths start elsewhere, and is counted
         // apart where the reference is not wanted.
         let apart = self.bases[of.manifest] ^ if of.wanted { 0 } else { UNWANTED };
-        let Ok(()) = rows.asks(|row, ask| {
+        for (row, ask) in rows.asks().enumerate() {
             match ask {
                 Ask::Nothing => {}
                 Ask::Present => tally.already_present += 1,
                 Ask::NoLocator => tally.no_locator += 1,
-                Ask::Payload(locator) => batch.push(xxh3_128(locator.bytes()) ^ apart, row as u32),
+                Ask::Payload(text) => batch.push(xxh3_128(text.as_bytes()) ^ apart, row as u32),
             }
-            Ok::<(), Infallible>(())
-        });
+        }
     }
 }
 
@@ -256,6 +253,57 @@ impl ReferenceWorker<'_> {
     /// Hands everything over. Fails when the temporary file cannot be written.
     pub fn finish(self) -> anyhow::Result<()> {
         self.inserter.finish().context(CANNOT_COUNT)
+    }
+}
+
+/// Counts of rows; those of several threads and manifests add up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Rows and lines that should have been rows.
+    pub rows: u64,
+    pub references: u64,
+    pub no_locator: u64,
+    pub already_present: u64,
+    /// Lines that should have been rows.
+    pub bad_rows: u64,
+    /// Rows whose locator means nothing, by class.
+    pub bad_locators: BTreeMap<FaultClass, u64>,
+}
+
+impl Tally {
+    /// Of these rows, only how many there are.
+    pub fn of(rows: &Rows) -> Tally {
+        let bad_rows = rows.bad.len() as u64;
+        Tally { rows: rows.len() as u64 + bad_rows, bad_rows, ..Tally::default() }
+    }
+
+    pub fn add(&mut self, other: &Tally) {
+        self.rows += other.rows;
+        self.references += other.references;
+        self.no_locator += other.no_locator;
+        self.already_present += other.already_present;
+        self.bad_rows += other.bad_rows;
+        for (class, count) in &other.bad_locators {
+            *self.bad_locators.entry(*class).or_default() += count;
+        }
+    }
+
+    pub fn add_bad_locator(&mut self, class: FaultClass) {
+        *self.bad_locators.entry(class).or_default() += 1;
+    }
+
+    pub fn bad_locator(&self) -> u64 {
+        self.bad_locators.values().sum()
+    }
+
+    /// Adds the faults of the rows to those of a report, which are by the name of their class.
+    pub fn add_errors_to(&self, errors: &mut BTreeMap<&'static str, u64>) {
+        let locators = self.bad_locators.iter().map(|(class, count)| (*class, *count));
+        for (class, count) in
+            locators.chain([(FaultClass::BadRow, self.bad_rows)]).filter(|(_, count)| *count > 0)
+        {
+            *errors.entry(class.name()).or_default() += count;
+        }
     }
 }
 

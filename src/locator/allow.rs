@@ -38,7 +38,7 @@ impl Allow {
         match real {
             Some(real) if self.0.iter().any(|prefix| real.starts_with(prefix)) => Ok(Location::File(real)),
             _ => {
-                let what = "it lies outside every allowed prefix";
+                let what = "it is outside every --allow prefix";
                 Err(Fault::new(FaultClass::NotAllowed, what).at(location))
             }
         }

@@ -16,7 +16,7 @@ pub fn parse(text: &str) -> Result<Option<Locator<'_>>, Fault> {
         return Ok(None);
     }
     let object: Option<JsonObject> = serde_json::from_str(text)
-        .map_err(|error| bad(format!("{} of {}", explain(&error), shorten(text))))?;
+        .map_err(|error| bad(format!("{} in {}", explain(&error), shorten(text))))?;
     let Some(JsonObject(members)) = object else { return Ok(None) };
     let (mut location, mut member, mut offset, mut size, mut frame) = (None, None, None, None, None);
     let mut claims = Claims::default();
@@ -42,7 +42,7 @@ pub fn parse(text: &str) -> Result<Option<Locator<'_>>, Fault> {
     let target = match (offset, size) {
         (Some(offset), Some(size)) => {
             if offset.checked_add(size).is_none_or(|end| end > i64::MAX as u64) {
-                return Err(bad(format!("byte_offset {offset} + byte_size {size} is past 2^63")));
+                return Err(bad(format!("byte_offset {offset} + byte_size {size} is too large")));
             }
             Target::Range { offset, size }
         }
@@ -53,15 +53,15 @@ pub fn parse(text: &str) -> Result<Option<Locator<'_>>, Fault> {
             _ => Target::Whole,
         },
     };
-    let frame = frame
-        .map(|index| u32::try_from(index).map_err(|_| bad(format!("frame_index {index} is past any file"))));
+    let frame =
+        frame.map(|index| u32::try_from(index).map_err(|_| bad(format!("frame_index {index} is too large"))));
     Ok(Some(Locator { location, target, frame: frame.transpose()?, claims }))
 }
 
 /// A whole number of at least 0, or null: `1024`, `1024.0` and `"1024"` are the same.
 fn natural(value: &RawValue) -> Result<Option<u64>, String> {
     let json = value.get();
-    let wrong = || format!("{} is not a whole number of at least 0", shorten(json));
+    let wrong = || format!("{} is not a non-negative integer or null", shorten(json));
     if json == "null" {
         return Ok(None);
     }

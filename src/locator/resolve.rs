@@ -39,7 +39,7 @@ impl Base {
             return Ok(());
         }
         if path.as_bytes().contains(&0) {
-            return Err(Fault::new(FaultClass::BadLocator, "path holds a NUL character"));
+            return Err(Fault::new(FaultClass::BadLocator, "path contains a NUL character"));
         }
         match url::split(path) {
             None => self.absolute(path, out),

@@ -53,7 +53,7 @@ pub fn canonical((scheme, rest): (&str, &str), out: &mut Vec<u8>) -> Result<(), 
 
 /// The fault of a remote object where only local files are read.
 pub fn refusal(locator: impl fmt::Display) -> Fault {
-    Fault::new(FaultClass::Unsupported, format!("{locator}: this build reads local files only"))
+    Fault::new(FaultClass::Unsupported, format!("{locator}: remote sources are not supported yet"))
 }
 
 /// Appends what follows `http://` or `https://`.

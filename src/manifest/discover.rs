@@ -1,14 +1,14 @@
-//! Which files are manifests, and what their shards will be called.
+//! Which files are manifests, and the names of their shards.
 //!
-//! Folders are walked and sorted by path; the names of files decide there. A file that is given by
-//! name is a manifest whatever its name is.
+//! Folders are walked in the order of paths, and files in them are chosen by their names. A file that
+//! the user names is a manifest whatever its name is.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use walkdir::WalkDir;
 
-/// A file that is to be read as a manifest.
+/// A file to read as a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManifestFile {
     pub path: PathBuf,
@@ -16,14 +16,14 @@ pub struct ManifestFile {
     pub name: PathBuf,
 }
 
-/// What manifests in folders are called.
+/// The endings of manifests in folders.
 const ENDINGS: [&str; 5] = ["parquet", "jsonl", "ndjson", "jsonlines", "json"];
 const PACKED: [&str; 3] = ["gz", "zst", "zstd"];
 
-/// All manifests among `inputs`, in order. Nothing below `exclude` is looked at.
+/// All manifests among `inputs`, in order, without the folders in `exclude`.
 ///
-/// Fails when an input does not exist or cannot be listed. What cannot be looked at below a folder
-/// is a manifest that will not open.
+/// Fails when an input does not exist or cannot be listed. A folder below an input that cannot be
+/// listed is returned as a manifest, so that opening it reports why.
 pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<ManifestFile>> {
     let exclude: Vec<PathBuf> = exclude.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut manifests = Vec::new();
@@ -48,7 +48,7 @@ pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<M
         for entry in walk.filter_entry(visible) {
             let entry = match entry {
                 Ok(entry) => entry,
-                // What a link to a folder above it leads to is found anyway.
+                // A link to a folder above itself: the walk visits that folder anyway.
                 Err(error) if error.loop_ancestor().is_some() => continue,
                 Err(error) => match error.path().filter(|path| *path != input) {
                     Some(path) => {
@@ -69,8 +69,8 @@ pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<M
     Ok(manifests)
 }
 
-/// A link to nowhere, or a folder that must not be read, as a manifest that cannot be opened: what
-/// may have been meant is named, not passed over. `None` for what would not have counted.
+/// A dangling link or an unreadable folder, as a manifest that cannot be opened: it may have held
+/// rows, so it must be reported. `None` for a name that would have been ignored.
 fn unlisted(input: &Path, path: &Path) -> Option<ManifestFile> {
     if is_hidden(path) || (path.extension().is_some() && stem(path).is_none()) {
         return None;
@@ -79,14 +79,14 @@ fn unlisted(input: &Path, path: &Path) -> Option<ManifestFile> {
     Some(ManifestFile { path: path.to_owned(), name })
 }
 
-/// `.git`, `_SUCCESS` and their like.
+/// `.git`, `_SUCCESS` and the like.
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| {
         name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_")
     })
 }
 
-/// The name without the endings of a manifest; `None` when it has none.
+/// The file name without the endings of a manifest; `None` if it has none.
 fn stem(path: &Path) -> Option<std::ffi::OsString> {
     let mut path = unpacked(path)?;
     ending(&path).filter(|e| ENDINGS.contains(&e.as_str()))?;
@@ -102,7 +102,7 @@ pub fn is_named_packed(path: &Path) -> bool {
     ending(path).is_some_and(|ending| PACKED.contains(&ending.as_str()))
 }
 
-/// The name without the ending of a compression.
+/// The file name without the ending of a compression.
 fn unpacked(path: &Path) -> Option<PathBuf> {
     let mut path = PathBuf::from(path.file_name()?);
     if ending(&path).is_some_and(|e| PACKED.contains(&e.as_str())) {

@@ -1,6 +1,6 @@
-//! JSONL manifests, plain, gzip or zstd: one row a line.
+//! JSONL manifests, plain, gzip or zstd: one row per line.
 //!
-//! A line that is no row is an error of that line; the others count. Blank lines are no rows.
+//! An invalid line is an error of that line alone. Blank lines are skipped.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -14,15 +14,14 @@ use super::line::{JsonlRow, TEXTS};
 use crate::archive::unpack::Codec;
 use crate::manifest::rows::*;
 
-/// A longer line is an error of that line, so that a file without line ends cannot fill the
-/// memory.
+/// A longer line is invalid, so that a file without line ends cannot fill the memory.
 const MAX_LINE: usize = 64 << 20;
 
-/// Rows are handed over when this many lines or bytes have come together.
+/// A batch ends after this many lines or bytes.
 const BATCH_LINES: usize = 1024;
 const BATCH_BYTES: usize = 8 << 20;
 
-/// Opens the file; the iterator fails once, at the end of what can be decompressed.
+/// Opens the file. The iterator fails where the file cannot be decompressed any further.
 pub fn open(path: &Path, codec: Option<Codec>, columns: Columns) -> io::Result<JsonlReader> {
     let file = BufReader::with_capacity(256 << 10, File::open(path)?);
     let input: Box<dyn BufRead> = match codec {
@@ -34,7 +33,7 @@ pub fn open(path: &Path, codec: Option<Codec>, columns: Columns) -> io::Result<J
             Box::new(BufReader::with_capacity(256 << 10, decoder))
         }
     };
-    Ok(JsonlReader { input, columns, line: 0, done: false })
+    Ok(JsonlReader { input, columns, line: 0 })
 }
 
 /// Batches of rows of one file.
@@ -42,19 +41,13 @@ pub struct JsonlReader {
     input: Box<dyn BufRead>,
     columns: Columns,
     line: u64,
-    done: bool,
 }
 
 impl Iterator for JsonlReader {
     type Item = anyhow::Result<Rows>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
-        }
-        let batch = self.batch();
-        self.done |= batch.is_err();
-        batch.transpose()
+        self.batch().transpose()
     }
 }
 
@@ -69,7 +62,6 @@ impl JsonlReader {
             buffer.clear();
             let length = read_line(&mut self.input, &mut buffer)?;
             if length == 0 {
-                self.done = true;
                 break;
             }
             self.line += 1;
@@ -82,7 +74,7 @@ impl JsonlReader {
             }
             bytes += line.len();
             let added = if length > MAX_LINE {
-                Err(format!("line of {length} bytes; {MAX_LINE} are allowed"))
+                Err(format!("the line has {length} bytes; the limit is {MAX_LINE}"))
             } else {
                 JsonlRow::parse(line).map(|row| columns.add(&row))
             };
@@ -106,7 +98,7 @@ fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     loop {
         let room = (MAX_LINE + 1).saturating_sub(line.len()) as u64;
         if room == 0 {
-            // Too long: look for the end without keeping what comes before it.
+            // Too long: skip to the end of the line.
             let skipped = input.skip_until(b'\n')?;
             return Ok(length + skipped);
         }

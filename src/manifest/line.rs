@@ -1,4 +1,4 @@
-//! One row of JSONL: the fields with a meaning as typed values, the others as they are written.
+//! One row of JSONL: the fields that onepull interprets as typed values, the others as written.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::locator::json::{self, JsonObject};
 use crate::manifest::rows::*;
 
-/// The fields that are texts. A row must have the first two.
+/// The text fields. A row must have the first two.
 pub const TEXTS: [&str; 6] = [SAMPLE_ID, MODALITY, CONTENT_TYPE, TEXT_CONTENT, SOURCE_REF, MATERIALIZE_ERROR];
 const REQUIRED: usize = 2;
 
@@ -24,7 +24,7 @@ pub struct JsonlRow<'a> {
 }
 
 impl<'a> JsonlRow<'a> {
-    /// Fails with a sentence when the line is not a row.
+    /// Fails with a message when the line is not a valid row.
     pub fn parse(line: &'a [u8]) -> Result<JsonlRow<'a>, String> {
         let JsonObject(members) = serde_json::from_slice(line.trim_ascii_end())
             .map_err(|error| format!("not a JSON object: {}", json::explain(&error)))?;
@@ -43,7 +43,7 @@ impl<'a> JsonlRow<'a> {
         let mut texts = [const { None }; TEXTS.len()];
         for (at, name) in TEXTS.iter().enumerate() {
             texts[at] = match raw[at] {
-                // A locator may be an object: its text is as it is written.
+                // A locator may be an object, which is kept as written.
                 Some(value) if *name == SOURCE_REF && !value.get().starts_with(['"', 'n']) => {
                     Some(Cow::Borrowed(value.get()))
                 }
@@ -56,8 +56,7 @@ impl<'a> JsonlRow<'a> {
         Ok(JsonlRow { texts, position: whole_number(position)?, payload: base64(payload)?, other })
     }
 
-    /// Appends the fields without a meaning, as one JSON object, to `out`; false when there are
-    /// none.
+    /// Appends all other fields, as one JSON object, to `out`; false if there are none.
     pub fn other(&self, out: &mut String) -> bool {
         for (position, (name, value)) in self.other.iter().enumerate() {
             let later = &self.other[position + 1..];
@@ -92,8 +91,8 @@ fn whole_number(value: Option<&RawValue>) -> Result<i32, String> {
         Ok(number) if number.fract() == 0.0 && (i32::MIN as f64..=i32::MAX as f64).contains(&number) => {
             Ok(number as i32)
         }
-        Ok(number) => Err(format!("field `{POSITION}`: {number} is not a whole number of 32 bits")),
-        Err(_) => Err(format!("field `{POSITION}`: {json} is not a whole number")),
+        Ok(number) => Err(format!("field `{POSITION}`: {number} is not a 32-bit integer")),
+        Err(_) => Err(format!("field `{POSITION}`: {json} is not an integer")),
     }
 }
 
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_row_says_why() {
+    fn an_invalid_line_is_explained() {
         let why = |line: &str| JsonlRow::parse(line.as_bytes()).err().unwrap_or_default();
         for line in ["", "{", "[]", "3", r#"{"a":1} x"#, "{\"a\":\"\0\"}"] {
             assert!(why(line).starts_with("not a JSON object"), "{line}");

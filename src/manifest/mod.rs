@@ -1,7 +1,7 @@
 //! Manifests: rows in, pulled from Parquet and JSONL files.
 //!
-//! [`Manifest::open`] looks at a file once; [`Manifest::rows`] is an iterator of the rows of one
-//! piece of it, from any thread. How a manifest is written stays in here.
+//! [`Manifest::open`] reads the head or footer of a file; [`Manifest::rows`] iterates over the rows of
+//! one piece of it, from any thread. Other modules do not see which format a manifest has.
 
 pub mod discover;
 mod jsonl;
@@ -25,12 +25,12 @@ use crate::locator::Base;
 use discover::{ManifestFile, is_named_packed, is_named_parquet};
 use rows::{Columns, Rows};
 
-/// A file of rows that can be read.
+/// An opened manifest.
 pub struct Manifest {
     pub path: PathBuf,
     /// Path below the input folder without extensions: `sub/part-00000`.
     pub name: PathBuf,
-    /// Where its relative paths start.
+    /// The folder that its relative paths start at.
     pub base: Base,
     /// Bytes of the file.
     pub bytes: u64,
@@ -39,13 +39,13 @@ pub struct Manifest {
     format: Format,
 }
 
-/// How a manifest is written.
+/// The format of a manifest.
 enum Format {
     Parquet(parquet::Parquet),
     Jsonl(Option<Codec>),
 }
 
-/// A part of a manifest that can be read on its own; a manifest is its parts in order.
+/// A part of a manifest that can be read on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManifestPiece {
     Whole,
@@ -55,7 +55,7 @@ pub enum ManifestPiece {
 
 impl Manifest {
     /// Opens a file and checks that it has the columns that every command needs. Relative paths
-    /// start at `root`, or else at the folder of the file.
+    /// start at `root`, or without it at the folder of the file.
     ///
     /// Fails, naming the file, when it cannot be opened, is damaged, or lacks a column, and when
     /// `root` or the folder does not exist.
@@ -70,7 +70,7 @@ impl Manifest {
         Ok(Manifest { path, name, base, bytes, changed, format })
     }
 
-    /// The columns as they are in the file; `None` for JSONL, whose rows each have their own.
+    /// The columns of the file; `None` for JSONL, where each row has its own fields.
     pub fn schema(&self) -> Option<&SchemaRef> {
         match &self.format {
             Format::Parquet(parquet) => Some(&parquet.schema),
@@ -78,7 +78,7 @@ impl Manifest {
         }
     }
 
-    /// Whether the file says that the column has a value in some row.
+    /// Whether the statistics of the file show that the column has a value in some row.
     pub fn has_values(&self, column: &str) -> bool {
         match &self.format {
             Format::Parquet(parquet) => parquet.filled.iter().any(|name| name == column),
@@ -95,30 +95,31 @@ impl Manifest {
 
     /// The rows of `piece`, in order.
     ///
-    /// What the file says of all its pieces is decoded once for all iterators that exist at the
-    /// same time, and dropped with the last of them.
+    /// The footer of a Parquet file is decoded once for all iterators that exist at the same time,
+    /// and dropped with the last of them.
     pub fn rows(&self, piece: ManifestPiece, columns: Columns) -> RowReader<'_> {
         let opened = catch_panic(|| {
-            Ok(match &self.format {
-                Format::Parquet(parquet) => Batches::Parquet(parquet.rows(&self.path, piece, columns)?),
-                Format::Jsonl(codec) => Batches::Jsonl(jsonl::open(&self.path, *codec, columns)?),
-            })
+            let batches: Batches = match &self.format {
+                Format::Parquet(parquet) => Box::new(parquet.rows(&self.path, piece, columns)?),
+                Format::Jsonl(codec) => Box::new(jsonl::open(&self.path, *codec, columns)?),
+            };
+            Ok(batches)
         });
-        let batches = opened.unwrap_or_else(|error| Batches::Unopened(Some(error)));
+        let batches = opened.unwrap_or_else(|error| Box::new(std::iter::once(Err(error))));
         RowReader { manifest: self, batches, ended: false }
     }
 
     fn check_unchanged(&self) -> anyhow::Result<()> {
         if length_and_time(&self.path)? != (self.bytes, self.changed) {
-            bail!("it changed during the run; run again");
+            bail!("it changed while it was being read; run again");
         }
         Ok(())
     }
 }
 
 impl Format {
-    /// Fails when the file is a tar archive, and when it is not what its name says: what a download
-    /// or a writer left unfinished is not an empty list of rows.
+    /// Fails when the file is a tar archive, or not what its name says: an unfinished download must
+    /// not count as a manifest without rows.
     fn open(path: &Path) -> anyhow::Result<Format> {
         let mut start = Vec::new();
         File::open(path)?.take(BLOCK).read_to_end(&mut start)?;
@@ -129,10 +130,10 @@ impl Format {
             return Ok(Format::Parquet(catch_panic(|| parquet::Parquet::open(path))?));
         }
         if is_named_parquet(path) {
-            bail!("it is named as Parquet, but is not");
+            bail!("it is named .parquet, but is not a Parquet file");
         }
         if start.is_empty() && is_named_packed(path) {
-            bail!("it is named as compressed, but is empty");
+            bail!("its name says that it is compressed, but it is empty");
         }
         Ok(Format::Jsonl(Codec::detect(&start)))
     }
@@ -143,21 +144,17 @@ fn length_and_time(path: &Path) -> std::io::Result<(u64, SystemTime)> {
     Ok((metadata.len(), metadata.modified()?))
 }
 
-/// Rows of one piece of a manifest. Errors name the file; the first one is the last item.
+/// The rows of one piece of a manifest. Errors name the file; an error is the last item.
 ///
-/// The last item is an error too where the file has changed since it was opened: some rows may
-/// be of one state of the file, some of another.
+/// The last item is also an error if the file has changed since it was opened: the rows may come
+/// from both versions.
 pub struct RowReader<'a> {
     manifest: &'a Manifest,
     batches: Batches,
     ended: bool,
 }
 
-enum Batches {
-    Unopened(Option<anyhow::Error>),
-    Parquet(parquet::RowGroups),
-    Jsonl(jsonl::JsonlReader),
-}
+type Batches = Box<dyn Iterator<Item = anyhow::Result<Rows>>>;
 
 impl Iterator for RowReader<'_> {
     type Item = anyhow::Result<Rows>;
@@ -166,16 +163,11 @@ impl Iterator for RowReader<'_> {
         if self.ended {
             return None;
         }
-        let next = match &mut self.batches {
-            Batches::Unopened(error) => error.take().map_or(Ok(None), Err),
-            Batches::Parquet(row_groups) => catch_panic(|| row_groups.next().transpose()),
-            Batches::Jsonl(lines) => lines.next().transpose(),
-        };
-        let rows = match next {
+        let end = match catch_panic(|| self.batches.next().transpose()) {
             Ok(Some(rows)) => return Some(Ok(rows)),
             end => self.manifest.check_unchanged().and(end),
         };
         self.ended = true;
-        rows.with_context(|| self.manifest.path.display().to_string()).transpose()
+        end.with_context(|| self.manifest.path.display().to_string()).transpose()
     }
 }

@@ -1,9 +1,9 @@
 //! Parquet manifests: only the columns asked for, one row group at a time.
 //!
-//! The payload column is left alone while its statistics say that all of it is null, and while
-//! only its presence is asked for and they say that none is. Where it must be read, batches are
-//! small, since one page of it may hold hundreds of megabytes. They are small too where other
-//! columns are large: a batch of text is bounded by what its offsets can count, 2 GiB.
+//! The payload column is not read if its statistics show that it is all null, or if only references
+//! are read and the statistics show that it has no nulls. Batches with payloads are small, since one
+//! page may hold hundreds of megabytes. So are batches with other large columns: the offsets of a
+//! text column count up to 2 GiB.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -25,29 +25,29 @@ use super::ManifestPiece;
 use crate::manifest::rows::*;
 
 const BATCH_ROWS: usize = 1024;
-/// While only references are read, whose columns are narrow.
+/// For references alone, whose columns are narrow.
 const REFERENCE_BATCH_ROWS: usize = 8192;
-/// Of a batch, as far as the footer tells.
+/// The size of a batch, estimated from the footer.
 const BATCH_BYTES: i64 = 64 << 20;
-/// What the decoder says of a batch that its offsets cannot count.
+/// The decoder's error for a batch that is too large for its offsets.
 const OVERFLOW: &str = "index overflow";
-/// How much smaller the next batches are when one could not be decoded.
+/// How much smaller the batches become after that error.
 const SMALLER: usize = 16;
-/// While payloads are decoded.
+/// For batches with payloads.
 const PAYLOAD_BATCH_ROWS: usize = 32;
 
-/// What is known of a file before its rows are read.
+/// An opened Parquet file.
 pub struct Parquet {
     pub schema: SchemaRef,
     pub row_groups: usize,
-    /// Columns that are not all null, as far as the footer says it.
+    /// Columns that have a value in some row, according to the footer.
     pub filled: Vec<String>,
-    /// The footer, while somebody reads.
+    /// The footer, while any iterator uses it.
     footer: Mutex<Weak<Footer>>,
 }
 
-/// What a file says of itself, decoded for some columns. It grows with row groups times columns,
-/// so it is read once for all row groups, not once for each.
+/// The footer, decoded for some columns. Its size grows with row groups times columns, so it is
+/// read once for all row groups, not once for each.
 struct Footer {
     columns: Columns,
     metadata: ArrowReaderMetadata,
@@ -60,7 +60,7 @@ impl Parquet {
         for name in [MODALITY, SOURCE_REF] {
             if schema.column_with_name(name).is_none() {
                 let found: Vec<_> = schema.fields().iter().map(|f| f.name().as_str()).collect();
-                bail!("column `{name}` is missing; there are: {}", found.join(", "));
+                bail!("column `{name}` is missing; the file has: {}", found.join(", "));
             }
         }
         let mut names = HashSet::new();
@@ -75,8 +75,8 @@ impl Parquet {
         })
     }
 
-    /// The rows of `piece` of the file at `path`, which is the one that was opened. Each call opens
-    /// the file, since a descriptor has one position for all threads.
+    /// The rows of `piece` of the file, which is at `path`. Each call opens the file anew, since all
+    /// users of a descriptor share its position.
     pub fn rows(&self, path: &Path, piece: ManifestPiece, columns: Columns) -> anyhow::Result<RowGroups> {
         let file = File::open(path)?;
         let footer = self.footer(&file, columns)?;
@@ -89,7 +89,7 @@ impl Parquet {
         Ok(RowGroups { file, footer, pending: pending.into_iter(), current: None, rows })
     }
 
-    /// No thread waits for another one's decoding, so now and then two threads decode it.
+    /// Decodes outside the lock, so now and then two threads decode the same footer.
     fn footer(&self, file: &File, columns: Columns) -> anyhow::Result<Arc<Footer>> {
         let known = self.footer.lock().upgrade();
         if let Some(footer) = known.filter(|footer| footer.columns == columns) {
@@ -101,7 +101,7 @@ impl Parquet {
     }
 }
 
-/// The columns of which some statistics show that a value is there.
+/// The columns whose statistics show a value in some row group.
 fn filled(metadata: &ArrowReaderMetadata) -> Vec<String> {
     let leaves = metadata.parquet_schema();
     let has_value = |leaf: &usize| {
@@ -114,9 +114,9 @@ fn filled(metadata: &ArrowReaderMetadata) -> Vec<String> {
     filled.map(|leaf| leaves.get_column_root(leaf).name().to_owned()).collect()
 }
 
-/// The schema of the file, with payloads of any type but one of fixed size read as `large_binary`: a
-/// row group may hold more than 2 GiB of them. Texts that say what rows refer to are read as views of
-/// decoded pages and dictionaries, not copied.
+/// The footer with a better schema: payloads without a fixed size are read as `large_binary`, since a
+/// row group may hold more than 2 GiB of them. `modality` and `source_ref` are read as views of decoded
+/// pages and dictionaries, not copied.
 fn load(file: &File, columns: Columns) -> anyhow::Result<ArrowReaderMetadata> {
     let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
     let schema = metadata.schema();
@@ -148,7 +148,7 @@ fn plain(kind: &DataType) -> &DataType {
     }
 }
 
-/// Batches of rows of one file.
+/// Batches of the rows of one file.
 pub struct RowGroups {
     file: File,
     footer: Arc<Footer>,
@@ -158,7 +158,7 @@ pub struct RowGroups {
     rows: u64,
 }
 
-/// A row group at work.
+/// The row group being read.
 struct Current {
     index: usize,
     reader: ParquetRecordBatchReader,
@@ -173,7 +173,7 @@ struct Current {
 enum Presence {
     Nothing,
     Everything,
-    /// Must be read to know, or for its bytes.
+    /// Unknown, or needed: read the column.
     Values,
 }
 
@@ -191,7 +191,7 @@ impl Iterator for RowGroups {
                         current.rows += table.num_rows();
                         return Some(split(table, current.presence, Places::From(first)));
                     }
-                    // It may be too large only because of a dictionary, which the footer hides.
+                    // A dictionary can make values larger than the footer shows.
                     Some(Err(error)) if current.batch_rows > 1 && error.to_string().contains(OVERFLOW) => {
                         (current.index, current.rows, current.batch_rows.div_ceil(SMALLER))
                     }
@@ -237,7 +237,7 @@ impl RowGroups {
         Ok(Current { index, reader, presence, batch_rows, rows })
     }
 
-    /// How many rows of these columns are some tens of megabytes, going by their average.
+    /// How many rows of these columns make [`BATCH_BYTES`], on average.
     fn batch_rows(&self, row_group: &RowGroupMetaData, roots: &[usize], presence: Presence) -> usize {
         let leaves = self.footer.metadata.parquet_schema();
         let columns = row_group.columns().iter().enumerate();
@@ -274,7 +274,7 @@ impl RowGroups {
     }
 }
 
-/// Takes the payload column out of a batch.
+/// Moves the payload column out of a batch.
 fn split(mut table: RecordBatch, presence: Presence, places: Places) -> anyhow::Result<Rows> {
     let payloads = match presence {
         Presence::Nothing => RowPayloads::None,

@@ -1,7 +1,7 @@
 //! Consecutive rows of a manifest, and what each of them asks for.
 //!
-//! Rows are Arrow record batches in the interleaved schema, whatever file they came from. The
-//! payload column travels beside the others, since most of it is null until it is filled in.
+//! Rows are Arrow record batches in the interleaved schema, whatever file they come from. The
+//! payload column is kept apart from the others, since most of it is null until it is filled in.
 
 use anyhow::{Context, bail};
 use arrow_array::builder::make_view;
@@ -15,7 +15,6 @@ use arrow_schema::DataType;
 use arrow_select::take::take;
 
 use crate::fault::{Fault, FaultClass};
-use crate::locator::Locator;
 
 pub const SAMPLE_ID: &str = "sample_id";
 pub const POSITION: &str = "position";
@@ -26,7 +25,7 @@ pub const BINARY_CONTENT: &str = "binary_content";
 pub const SOURCE_REF: &str = "source_ref";
 pub const MATERIALIZE_ERROR: &str = "materialize_error";
 
-/// The columns that have a meaning; all others pass through.
+/// The columns that onepull interprets; all others pass through.
 pub const RESERVED: [&str; 8] = [
     SAMPLE_ID,
     POSITION,
@@ -38,42 +37,42 @@ pub const RESERVED: [&str; 8] = [
     MATERIALIZE_ERROR,
 ];
 
-/// The column of rows read from JSONL that holds all fields without a meaning, as one JSON object
-/// a row. Only inside the library.
+/// The column that holds all other fields of a JSONL row, as one JSON object. It exists only inside
+/// the library.
 pub const JSON_FIELDS: &str = "\0json";
 
-/// Which columns a reader is asked for.
+/// Which columns to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Columns {
-    /// What it takes to find references.
+    /// Only those that references are found in.
     References,
     All,
 }
 
-/// Some consecutive rows.
+/// Consecutive rows of a manifest.
 pub struct Rows {
     /// The columns without [`BINARY_CONTENT`].
     pub table: RecordBatch,
     pub payloads: RowPayloads,
-    /// Where the rows stand in the manifest.
+    /// Where the rows are in the manifest.
     pub places: Places,
-    /// Lines that are no rows, met among these rows.
+    /// Lines among these rows that are not valid rows.
     pub bad: Vec<BadRow>,
     pub modality: StringViewArray,
     source_ref: StringViewArray,
 }
 
-/// Where rows stand in their manifest, for messages and for their order.
+/// Where rows are in their manifest, for messages and for their order.
 #[derive(Clone, Debug)]
 pub enum Places {
-    /// 1-based number of the first row; the others follow.
+    /// The 1-based number of the first row; the others follow it.
     From(u64),
-    /// 1-based line of each row.
+    /// The 1-based line of each row.
     Lines(Vec<u64>),
 }
 
 impl Places {
-    /// The 1-based number of the first row; 0 where there is none.
+    /// The 1-based number of the first row; 0 if there are no rows.
     pub fn first(&self) -> u64 {
         match self {
             Places::From(first) => *first,
@@ -90,16 +89,16 @@ impl Places {
     }
 }
 
-/// Which rows have their payload already.
+/// Which rows already have their payload.
 pub enum RowPayloads {
     None,
-    /// Every row has one; not decoded, since nobody asked for the bytes.
+    /// Every row has one. The bytes are not decoded, since only references are read.
     Every,
-    /// One value a row, null where there is none.
+    /// One value per row, null for a row without a payload.
     Some(LargeBinaryArray),
 }
 
-/// A line or row that cannot be understood.
+/// A line that is not a valid row.
 #[derive(Clone, Debug)]
 pub struct BadRow {
     /// 1-based line in the manifest.
@@ -107,45 +106,23 @@ pub struct BadRow {
     pub fault: Fault,
 }
 
-/// A locator as its row has it, not read yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RawLocator<'a>(&'a str);
-
-impl<'a> RawLocator<'a> {
-    /// Equal bytes mean equal locators, but not the other way round.
-    pub fn bytes(self) -> &'a [u8] {
-        self.0.as_bytes()
-    }
-
-    /// `None`: the row has no locator. Fails with [`FaultClass::BadLocator`].
-    pub fn parse(self) -> Result<Option<Locator<'a>>, Fault> {
-        Locator::parse(self.0)
-    }
-}
-
-/// What a row asks for, its locator not read yet.
+/// What a row asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask<'a> {
     /// Not an image.
     Nothing,
     /// An image that has its payload.
     Present,
-    /// An image without payload that does not say where its payload is.
+    /// An image with neither a payload nor a locator.
     NoLocator,
-    Payload(RawLocator<'a>),
+    /// An image without its payload, and the text of its locator.
+    Payload(&'a str),
 }
 
-/// What a row asks for, its locator read.
-#[derive(Debug)]
-pub enum Need<'a> {
-    /// Not an image.
-    Nothing,
-    /// An image that has its payload.
-    Present,
-    /// An image that does not say where its payload is.
-    NoLocator,
-    BadLocator(Fault),
-    Payload(Locator<'a>),
+impl BadRow {
+    pub fn new(line: u64, what: impl Into<String>) -> BadRow {
+        BadRow { line, fault: Fault::new(FaultClass::BadRow, what) }
+    }
 }
 
 impl RowPayloads {
@@ -159,7 +136,7 @@ impl RowPayloads {
 }
 
 impl Rows {
-    /// Fails when a column that says what rows ask for has a type that is no text.
+    /// Fails when `modality` or `source_ref` is not a text column.
     pub fn new(
         table: RecordBatch,
         payloads: RowPayloads,
@@ -178,33 +155,17 @@ impl Rows {
         self.len() == 0
     }
 
-    /// The locator of a row that has one.
-    pub fn locator(&self, row: usize) -> RawLocator<'_> {
-        RawLocator(self.source_ref.value(row))
+    /// The text of the locator of a row that has one.
+    pub fn locator(&self, row: usize) -> &str {
+        self.source_ref.value(row)
     }
 
-    /// Calls `each` with every row and what it asks for, locators read. An error of `each` ends it.
-    pub fn needs<E>(&self, mut each: impl FnMut(usize, Need) -> Result<(), E>) -> Result<(), E> {
-        self.asks(|row, ask| {
-            let need = match ask {
-                Ask::Nothing => Need::Nothing,
-                Ask::Present => Need::Present,
-                Ask::NoLocator => Need::NoLocator,
-                Ask::Payload(raw) => match raw.parse() {
-                    Ok(Some(locator)) => Need::Payload(locator),
-                    Ok(None) => Need::NoLocator,
-                    Err(fault) => Need::BadLocator(fault),
-                },
-            };
-            each(row, need)
-        })
-    }
-
-    /// The same with locators that are not read yet.
-    pub fn asks<'a, E>(&'a self, mut each: impl FnMut(usize, Ask<'a>) -> Result<(), E>) -> Result<(), E> {
-        let image = short_view("image");
-        for (row, modality) in self.modality.views().iter().enumerate() {
-            let ask = if *modality != image || self.modality.is_null(row) {
+    /// What each row asks for.
+    pub fn asks(&self) -> impl Iterator<Item = Ask<'_>> {
+        // The view of a text of at most 12 bytes holds the whole text.
+        let image = make_view(b"image", 0, 0);
+        self.modality.views().iter().enumerate().map(move |(row, modality)| {
+            if *modality != image || self.modality.is_null(row) {
                 Ask::Nothing
             } else if self.payloads.has(row) {
                 Ask::Present
@@ -212,20 +173,13 @@ impl Rows {
                 Ask::NoLocator
             } else {
                 Ask::Payload(self.locator(row))
-            };
-            each(row, ask)?;
-        }
-        Ok(())
+            }
+        })
     }
 }
 
-/// The view of a text of 12 bytes at most, which holds the whole text.
-fn short_view(text: &str) -> u128 {
-    make_view(text.as_bytes(), 0, 0)
-}
-
-/// A column as text: any text or binary variant, dictionary-encoded or not. A column of another
-/// type is accepted when all of it is null.
+/// A column as text: any text or binary type, dictionary-encoded or not. A column of another type
+/// is accepted if it is all null.
 pub fn text_column(table: &RecordBatch, name: &str) -> anyhow::Result<StringViewArray> {
     let column = table.column_by_name(name).with_context(|| format!("column `{name}` is missing"))?;
     if column.logical_null_count() == column.len() {
@@ -237,7 +191,7 @@ pub fn text_column(table: &RecordBatch, name: &str) -> anyhow::Result<StringView
     as_text(column)
 }
 
-/// [`text_column`] for a column that may be missing: all null then.
+/// [`text_column`] for a column that may be missing, which counts as all null.
 pub fn optional_text_column(table: &RecordBatch, name: &str) -> anyhow::Result<StringViewArray> {
     match table.column_by_name(name) {
         Some(_) => text_column(table, name),
@@ -245,7 +199,7 @@ pub fn optional_text_column(table: &RecordBatch, name: &str) -> anyhow::Result<S
     }
 }
 
-/// Values as text, which is copied only where it is short. Bytes that are no text are null.
+/// Values as text; only short texts are copied. Bytes that are not UTF-8 become null.
 pub fn as_text(values: &ArrayRef) -> anyhow::Result<StringViewArray> {
     let bytes: BinaryViewArray = match values.data_type() {
         DataType::Utf8View => return Ok(values.as_string_view().clone()),
@@ -265,8 +219,8 @@ pub fn as_text(values: &ArrayRef) -> anyhow::Result<StringViewArray> {
     Ok(bytes.clone().to_string_view().unwrap_or_else(|_| bytes.iter().map(text).collect()))
 }
 
-/// A column of integers or floats as integers; what does not fit is null. `None`: it has another
-/// type, and is not all null.
+/// A column of integers or floats as integers; a value that does not fit becomes null. `None` if the
+/// column has another type and is not all null.
 pub fn whole_numbers<T>(column: &ArrayRef) -> Option<PrimitiveArray<T>>
 where
     T: ArrowPrimitiveType<Native: TryFrom<i128>>,
@@ -289,23 +243,17 @@ where
     })
 }
 
-/// Whether [`whole_numbers`] takes a column of this type.
+/// Whether [`whole_numbers`] accepts a column of this type.
 pub fn is_number(data_type: &DataType) -> bool {
     data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
 }
 
-/// Whether values of this type can be taken as text.
+/// Whether [`text_column`] accepts a column of this type.
 pub fn is_text(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_text(values),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
         _ => false,
-    }
-}
-
-impl BadRow {
-    pub fn new(line: u64, what: impl Into<String>) -> BadRow {
-        BadRow { line, fault: Fault::new(FaultClass::BadRow, what) }
     }
 }

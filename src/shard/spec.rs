@@ -70,7 +70,7 @@ impl ShardFormat {
             (ShardFormat::Parquet, Cut::AfterAnyRow) => &[rows::MATERIALIZE_ERROR],
         };
         if cut == Cut::AfterSamples && schema.column_with_name(rows::SAMPLE_ID).is_none() {
-            bail!("column `{}` is missing, so there are no samples to drop", rows::SAMPLE_ID);
+            bail!("--on-error drop-sample needs the column `{}`", rows::SAMPLE_ID);
         }
         for field in schema.fields().iter().filter(|field| as_text.contains(&field.name().as_str())) {
             if !rows::is_text(field.data_type()) && manifest.has_values(field.name()) {

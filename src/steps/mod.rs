@@ -1,12 +1,12 @@
-//! Steps between fetch and write: payload in, payload out.
+//! Steps between fetching and writing: payload in, payload out.
 
-pub mod tiff;
+mod tiff;
 
 use bytes::Bytes;
 
 use crate::fault::Fault;
 
-/// What is made of a payload.
+/// What to do with a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// One page of a TIFF, counted from 0.
@@ -14,8 +14,8 @@ pub enum Step {
 }
 
 impl Step {
-    /// The step with its version and its parameters. Another output has another name, since the name
-    /// enters the key of the output.
+    /// The step with its version and parameters. The name is part of the key of the output, so it must
+    /// change whenever the output does.
     pub fn name(&self) -> String {
         match self {
             Step::TiffPage(index) => format!("tiff page v1 {index}"),

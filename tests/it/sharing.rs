@@ -107,7 +107,7 @@ fn a_cache_among_inputs_or_shards_is_refused_and_nothing_is_written() {
         ("link/deep/cache", "out", "inside the input folder"),
         ("out/cache", "out", "inside the output folder"),
         ("out", "out", "inside the output folder"),
-        ("cache", "cache/out", "lies inside the cache"),
+        ("cache", "cache/out", "is inside the cache"),
         ("in/../out/x/../cache", "out", "inside the output folder"),
         ("missing/../in/cache", "out", "inside the input folder"),
     ] {

@@ -196,7 +196,7 @@ mod tests {
     use super::super::scan_summary::ScanSummary;
     use super::super::sources::SourceSums;
     use super::*;
-    use crate::commands::tally::Tally;
+    use crate::commands::references::Tally;
     use crate::counting::counter::CountTotals;
     use crate::fault;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use arrow_array::{Array, StringViewArray};
 
 use super::options::Options;
-use crate::commands::tally::Tally;
+use crate::commands::references::Tally;
 use crate::object::{ObjectId, ObjectName};
 
 /// What one thread found, or all together.

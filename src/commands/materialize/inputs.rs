@@ -55,10 +55,10 @@ fn refuse_collisions(inputs: &[Input], options: &Options) -> anyhow::Result<()> 
     for input in inputs {
         if let Some(other) = seen.insert(&input.shard, &input.manifest.path) {
             if real(other) == real(&input.manifest.path) {
-                bail!("{} is given twice", other.display());
+                bail!("{} is listed twice on the command line", other.display());
             }
             bail!(
-                "{} and {} would both become the shard {}; give their common folder instead, or run them apart",
+                "{} and {} would both write the shard {}; pass their common folder instead, or use two runs",
                 other.display(),
                 input.manifest.path.display(),
                 input.shard.display()
@@ -67,7 +67,7 @@ fn refuse_collisions(inputs: &[Input], options: &Options) -> anyhow::Result<()> 
         let Some(output) = &options.output else { continue };
         let shard = real(&output.join(&input.shard));
         if manifests.contains(&shard) {
-            bail!("the shard {} would replace a manifest; choose another --output", shard.display());
+            bail!("the shard {} would overwrite a manifest; choose another --output", shard.display());
         }
     }
     Ok(())
@@ -81,14 +81,14 @@ fn keep_folders_apart(options: &Options) -> anyhow::Result<()> {
         let folder = real(folder);
         if cache.starts_with(&folder) {
             bail!(
-                "the cache {} lies inside the {what} folder {}; choose another --cache",
+                "the cache {} is inside the {what} folder {}; choose another --cache",
                 cache.display(),
                 folder.display()
             );
         }
         if what == "output" && folder.starts_with(&cache) {
             bail!(
-                "the output folder {} lies inside the cache {}; choose another --output",
+                "the output folder {} is inside the cache {}; choose another --output",
                 folder.display(),
                 cache.display()
             );

@@ -1,7 +1,6 @@
 //! What rows want: the way from locators to objects and the steps after them.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use arrow_array::StringViewArray;
@@ -10,7 +9,7 @@ use crate::fault::Fault;
 use crate::locator::Base;
 use crate::locator::Locator;
 use crate::locator::url;
-use crate::manifest::rows::{Need, Rows, SAMPLE_ID, text_column};
+use crate::manifest::rows::{Ask, Rows, SAMPLE_ID, text_column};
 use crate::object::{Key, ObjectName};
 use crate::payloads::Want;
 use crate::shard::{Cut, Filled};
@@ -45,12 +44,8 @@ impl RowWants<'_> {
             Cut::AfterSamples => Some(text_column(&rows.table, SAMPLE_ID)?),
             Cut::AfterAnyRow => None,
         };
-        let mut wants = Vec::with_capacity(rows.len());
         let mut resolver = Resolver { base, name: ObjectName::default(), objects: HashMap::new() };
-        let Ok(()) = rows.needs(|_, need| {
-            wants.push(resolver.want(need));
-            Ok::<(), Infallible>(())
-        });
+        let wants = rows.asks().map(|ask| resolver.want(ask)).collect();
         Ok(RowWants { rows, wants, samples })
     }
 }
@@ -63,13 +58,17 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    fn want(&mut self, need: Need) -> RowWant {
+    fn want(&mut self, ask: Ask) -> RowWant {
         let failed = |what: String| RowWant::Done(Filled::Failed(what));
-        let locator = match need {
-            Need::Nothing | Need::Present => return RowWant::Done(Filled::Untouched),
-            Need::NoLocator => return failed("no_locator: the row does not say where its payload is".into()),
-            Need::BadLocator(fault) => return failed(fault.to_string()),
-            Need::Payload(locator) => locator,
+        let parsed = match ask {
+            Ask::Nothing | Ask::Present => return RowWant::Done(Filled::Untouched),
+            Ask::NoLocator => Ok(None),
+            Ask::Payload(text) => Locator::parse(text),
+        };
+        let locator = match parsed {
+            Ok(Some(locator)) => locator,
+            Ok(None) => return failed("no_locator: the row does not say where its payload is".into()),
+            Err(fault) => return failed(fault.to_string()),
         };
         if let Err(fault) = resolve(&locator, self.base, &mut self.name) {
             return failed(fault.to_string());
@@ -95,7 +94,7 @@ mod tests {
         for path in ["foo://bar", "S3://b/k", "https://H/x.jpg#1"] {
             let locator = Locator::new(path, Target::Whole);
             let fault = resolve(&locator, &base, &mut ObjectName::default()).unwrap_err();
-            let what = format!("{path}: this build reads local files only");
+            let what = format!("{path}: remote sources are not supported yet");
             assert_eq!(fault, Fault::new(FaultClass::Unsupported, what));
         }
     }

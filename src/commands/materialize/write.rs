@@ -15,7 +15,7 @@ use super::inputs::Input;
 use super::options::Options;
 use super::output::{self, OutputFolder, ShardRecord};
 use super::wants::{RowWant, RowWants};
-use crate::commands::tally::Tally;
+use crate::commands::references::Tally;
 use crate::manifest::ManifestPiece;
 use crate::manifest::rows::Columns;
 use crate::memory::MemoryBudget;
@@ -187,7 +187,7 @@ impl ShardJob<'_> {
         let references = outcome.materialized + outcome.failed.values().sum::<u64>();
         let rows = outcome.rows_out + outcome.rows_dropped;
         if (rows, references) != (self.tally.rows, self.tally.references) {
-            anyhow::bail!("{}: it changed during the run; run again", input.manifest.path.display());
+            anyhow::bail!("{}: it changed while it was being read; run again", input.manifest.path.display());
         }
         Ok(())
     }

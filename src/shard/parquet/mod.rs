@@ -98,7 +98,7 @@ impl<W: Write + Send> ParquetShard<W> {
     pub fn finish(mut self) -> anyhow::Result<W> {
         let pairs: Vec<_> = self.layout.key_values().collect();
         self.open(Storage::default())?;
-        let FileState::Open(mut open) = self.state else { bail!("the file was not begun") };
+        let FileState::Open(mut open) = self.state else { bail!("the file has no header yet") };
         for pair in pairs {
             open.file.append_key_value_metadata(pair);
         }
@@ -115,7 +115,7 @@ impl<W: Write + Send> ParquetShard<W> {
         };
         match &mut self.state {
             FileState::Open(open) => Ok(open),
-            FileState::New(_) | FileState::Gone => bail!("the file could not be begun"),
+            FileState::New(_) | FileState::Gone => bail!("cannot start the file"),
         }
     }
 

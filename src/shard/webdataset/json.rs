@@ -102,11 +102,11 @@ pub fn write(array: &dyn Array, row: usize, out: &mut Vec<u8>) -> anyhow::Result
                 let key = array.key(row).unwrap_or_default();
                 write(array.values(), key, out)?;
             },
-            other => anyhow::bail!("{other} has no JSON form"),
+            other => anyhow::bail!("{other} cannot be written as JSON"),
         },
         other => downcast_temporal! {
             other => (temporal),
-            other => anyhow::bail!("{other} has no JSON form"),
+            other => anyhow::bail!("{other} cannot be written as JSON"),
         },
     }
     Ok(())

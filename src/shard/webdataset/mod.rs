@@ -76,8 +76,9 @@ impl<W: Write> WebDatasetWriter<W> {
         let json = chunk.tables.iter().map(fields::json_column).collect::<anyhow::Result<Vec<_>>>()?;
         let mut fields = Passthrough::of(&chunk.tables, &json, &OURS)?;
         for sample in sample::rows(chunk, &columns).chunk_by(|a, b| a.sample_id == b.sample_id) {
-            self.write_sample(sample, &mut fields)
-                .with_context(|| format!("writing sample {:?}", sample[0].sample_id.unwrap_or_default()))?;
+            self.write_sample(sample, &mut fields).with_context(|| {
+                format!("cannot write sample {:?}", sample[0].sample_id.unwrap_or_default())
+            })?;
         }
         Ok(())
     }

@@ -1,14 +1,14 @@
-//! Reading the directories of a TIFF or BigTIFF: bounds-checked, borrowed from the payload.
+//! Reads the directories of a TIFF or BigTIFF, bounds-checked and without copying values.
 
 use std::collections::HashSet;
 
-/// A payload that starts like a TIFF.
+/// A payload with the header of a TIFF.
 pub struct Tiff<'a> {
     pub data: &'a [u8],
     pub form: Form,
 }
 
-/// How numbers are written.
+/// How the file writes numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     pub order: Order,
@@ -21,7 +21,7 @@ pub enum Order {
     Big,
 }
 
-/// Of offsets and counts: 4 bytes in TIFF, 8 bytes in BigTIFF.
+/// The width of offsets and counts: 4 bytes in TIFF, 8 bytes in BigTIFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     Classic,
@@ -31,8 +31,8 @@ pub enum Width {
 /// The fields of one page, in the order of the file.
 pub struct Page<'a> {
     pub fields: Vec<Field<'a>>,
-    /// There is no other page.
-    pub alone: bool,
+    /// Whether it is the only page of the file.
+    pub is_only: bool,
 }
 
 /// One tag of a page.
@@ -45,7 +45,7 @@ pub struct Field<'a> {
 }
 
 impl Form {
-    /// The unsigned number that is all of `bytes`.
+    /// `bytes` as an unsigned number.
     pub fn number(self, bytes: &[u8]) -> u64 {
         let append = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
         match self.order {
@@ -70,15 +70,12 @@ impl Form {
         }
     }
 
-    /// Bytes in front of everything else; the offset of the first page ends them.
+    /// Bytes of the header, whose second half is the offset of the first page.
     pub fn header(self) -> usize {
-        match self.width {
-            Width::Classic => 8,
-            Width::Big => 16,
-        }
+        2 * self.word()
     }
 
-    /// Bytes of the number of fields in front of a directory.
+    /// Bytes of the number of fields at the start of a directory.
     pub fn counter(self) -> usize {
         match self.width {
             Width::Classic => 2,
@@ -88,7 +85,7 @@ impl Form {
 }
 
 impl<'a> Tiff<'a> {
-    /// Nothing when `data` does not start like a TIFF.
+    /// `None` if `data` does not have the header of a TIFF.
     pub fn open(data: &'a [u8]) -> Option<Tiff<'a>> {
         let (order, width) = match data.get(..4)? {
             b"II*\0" => (Order::Little, Width::Classic),
@@ -102,12 +99,10 @@ impl<'a> Tiff<'a> {
 
     /// Page `index`, counted from 0.
     ///
-    /// # Errors
-    /// A sentence, when there is no such page or the way to it is damaged.
+    /// Fails with a message if there is no such page, or if a directory before it is damaged.
     pub fn page(&self, index: u32) -> Result<Page<'a>, String> {
         let word = self.form.word();
-        // In front of it: the byte order, the version and, in BigTIFF, the width.
-        let mut at = self.read(self.form.header() as u64 - word as u64, word)?;
+        let mut at = self.read(word as u64, word)?;
         let mut seen = HashSet::new();
         loop {
             if at == 0 {
@@ -117,7 +112,7 @@ impl<'a> Tiff<'a> {
                 });
             }
             if !seen.insert(at) {
-                return Err("its pages lead around in a circle".to_owned());
+                return Err("its list of pages is circular".to_owned());
             }
             let count = self.read(at, self.form.counter())?;
             let fields = at + self.form.counter() as u64;
@@ -128,14 +123,14 @@ impl<'a> Tiff<'a> {
                 let fields = (fields..end).step_by(size as usize).filter_map(|at| self.field(at).transpose());
                 return Ok(Page {
                     fields: fields.collect::<Result<_, _>>()?,
-                    alone: index == 0 && next == 0,
+                    is_only: index == 0 && next == 0,
                 });
             }
             at = next;
         }
     }
 
-    /// The field at `at`; nothing when its type is unknown, which readers are to pass over.
+    /// The field at `at`; `None` if its type is unknown, which the TIFF specification says to skip.
     fn field(&self, at: u64) -> Result<Option<Field<'a>>, String> {
         let word = self.form.word();
         let tag = self.read(at, 2)? as u16;
@@ -160,7 +155,7 @@ impl<'a> Tiff<'a> {
     }
 }
 
-const BEYOND: &str = "it points behind the end of the file";
+const BEYOND: &str = "it points past the end of the file";
 
 /// Bytes of one value of a type.
 pub fn unit(kind: u16) -> Option<u64> {

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use tiff::decoder::{Decoder, DecodingResult};
 
-use super::directory::{Form, Order, Width};
+use super::directory::{Form, Order};
 use super::*;
 
 const FORMS: [Form; 4] = [
@@ -169,7 +169,7 @@ fn a_chain_that_loops_ends() {
     patch(FORMS[0], &mut bytes, link, first);
     let fault = fails(bytes, u32::MAX);
     assert_eq!(fault.class, FaultClass::FrameMissing);
-    assert!(fault.what.contains("circle"), "{fault}");
+    assert!(fault.what.contains("circular"), "{fault}");
 }
 
 #[test]

@@ -151,7 +151,11 @@ fn a_manifest_that_changes_while_it_is_read_is_left_out_and_named() {
             run(&options(&corpus), &Meddler { phase: Phase::Scan, act: || drop(write(other)) }).unwrap();
         assert_eq!((report.manifests, report.rows, report.references), (1, 20, 20));
         assert_eq!((report.unreadable.len(), &report.unreadable[0].path), (1, &path));
-        assert!(report.unreadable[0].error.contains("changed during the run"), "{:?}", report.unreadable);
+        assert!(
+            report.unreadable[0].error.contains("changed while it was being read"),
+            "{:?}",
+            report.unreadable
+        );
     }
 }
 

@@ -256,7 +256,11 @@ fn a_line_of_200_mb_is_an_error_of_its_own() {
     file.write_all(format!("\n{good}\n").as_bytes()).unwrap();
     let run = bench.run(&["--memory", "128MB"]);
     assert_eq!((run.code, &run.report["errors"]), (3, &json!({"bad_row": 1})), "{}", run.stderr);
-    assert!(run.stderr.contains("in/m.jsonl: line 2: bad_row: line of 200000001 bytes"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("in/m.jsonl: line 2: bad_row: the line has 200000001 bytes"),
+        "{}",
+        run.stderr
+    );
     assert_eq!(run.count("materialized"), 2);
 }
 

@@ -26,7 +26,11 @@ fn a_manifest_that_changes_during_the_run_gives_no_shard_and_loses_no_row_silent
             panic!("it is no dry run")
         };
         assert_eq!(report.unreadable.len(), 1);
-        assert!(report.unreadable[0].error.contains("changed during the run"), "{:?}", report.unreadable);
+        assert!(
+            report.unreadable[0].error.contains("changed while it was being read"),
+            "{:?}",
+            report.unreadable
+        );
         assert_eq!((report.rows_in, report.rows_out, report.rows_dropped), (40, 20, 20));
         assert_eq!((report.references, report.materialized, report.failed), (40, 20, 20));
         assert_eq!(report.errors.get("changed"), Some(&20));

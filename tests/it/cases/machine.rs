@@ -136,7 +136,7 @@ fn a_cache_among_data_is_refused_before_anything_is_made() {
         command.current_dir(bench.path("")).args(["materialize", "in", "-o", output, "--cache", cache]);
         let run = Run::of(&mut command);
         assert_eq!(run.code, 1, "{cache} {output}: {}", run.stderr);
-        let named = run.stderr.contains("lies inside") && run.stderr.contains("choose another --");
+        let named = run.stderr.contains("is inside") && run.stderr.contains("choose another --");
         assert!(named, "{cache} {output}: {}", run.stderr);
         assert_eq!(files::tree(&bench.path("")), before, "{cache} {output}");
     }
