@@ -1,4 +1,4 @@
-//! Shards out: chunks of finished rows become Parquet row groups or WebDataset samples.
+//! Writes shards: chunks of filled rows become Parquet row groups or WebDataset samples.
 
 mod parquet;
 mod spec;
@@ -11,44 +11,47 @@ pub use parquet::ParquetCodec;
 pub use spec::{Cut, ShardFormat, ShardOptions, ShardSpec, ShardWriter};
 pub use webdataset::ImageTokens;
 
-/// Consecutive rows of one shard, complete but for being written.
+/// Consecutive rows of one shard, ready to be written.
 #[derive(Default)]
 pub struct Chunk {
-    /// The columns without the payload, in pieces; together as many rows as `rows`.
+    /// The columns without the payload, in pieces that have as many rows as `rows` together.
     pub tables: Vec<RecordBatch>,
-    /// What became of each row.
+    /// The outcome of each row.
     pub rows: Vec<Filled>,
-    /// The distinct payloads that `rows` point to.
+    /// The distinct payloads that `rows` refer to.
     pub payloads: Vec<Bytes>,
 }
 
-/// What became of a row.
+impl Chunk {
+    /// The payload of each row.
+    pub fn row_payloads(&self) -> impl Iterator<Item = Option<&Bytes>> {
+        self.rows.iter().map(|row| match row {
+            Filled::Carried(index) | Filled::Materialized(index) => Some(&self.payloads[*index as usize]),
+            Filled::Untouched | Filled::Failed(_) => None,
+        })
+    }
+}
+
+/// The outcome of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filled {
-    /// It needed nothing and goes out as it came, without payload.
+    /// It needs no payload and is written as it was read.
     Untouched,
-    /// It brought this payload (index into [`Chunk::payloads`]) along and goes out as it came.
+    /// It came with this payload (index into [`Chunk::payloads`]) and is written as it was read.
     Carried(u32),
-    /// It got this payload; an error of an earlier attempt is gone.
+    /// It got this payload, which clears the error of an earlier run.
     Materialized(u32),
     /// It has no payload, for this reason (`class: what happened`).
     Failed(String),
 }
 
 impl Filled {
-    pub fn payload(&self) -> Option<u32> {
+    /// The value of the error column for a row that was read with the value `before`.
+    pub fn error<'a>(&'a self, before: Option<&'a str>) -> Option<&'a str> {
         match self {
-            Filled::Carried(index) | Filled::Materialized(index) => Some(*index),
-            Filled::Untouched | Filled::Failed(_) => None,
+            Filled::Failed(error) => Some(error),
+            Filled::Materialized(_) => None,
+            Filled::Untouched | Filled::Carried(_) => before,
         }
-    }
-}
-
-impl Chunk {
-    /// Payload bytes with each distinct payload counted once, and with each row counted.
-    pub fn payload_bytes(&self) -> (u64, u64) {
-        let unique = self.payloads.iter().map(|p| p.len() as u64).sum();
-        let rows = self.rows.iter().filter_map(Filled::payload);
-        (unique, rows.map(|index| self.payloads[index as usize].len() as u64).sum())
     }
 }

@@ -1,7 +1,7 @@
-//! What a shard will look like: its format, and all else that decides its bytes beside its rows.
+//! The spec of a shard: its format, and everything else beside its rows that decides its bytes.
 //!
-//! Formats differ in more than their bytes: which columns they can hold, how large a payload, and
-//! where a chunk may end. All of that is asked here.
+//! Formats differ in the columns and payloads that they can hold, and in where a chunk may end. Other
+//! modules ask the spec instead of the format.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -29,10 +29,10 @@ pub enum Cut {
     AfterSamples,
 }
 
-/// What is asked of the shards of a run.
+/// The options of all shards of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct ShardOptions {
-    /// `None`: the format of the manifest. JSONL gives WebDataset.
+    /// `None`: Parquet for Parquet manifests, WebDataset for JSONL.
     pub format: Option<ShardFormat>,
     pub codec: ParquetCodec,
     /// Payload bytes in a Parquet row group.
@@ -41,15 +41,15 @@ pub struct ShardOptions {
     pub cut: Cut,
 }
 
-/// Payload bytes that are put together before samples are written to a tar.
+/// Payload bytes in a chunk of a tar.
 const WEBDATASET_CHUNK_BYTES: u64 = 16 << 20;
 
-/// Parquet counts lengths in 31 bits, and a page holds more than its payload.
+/// Lengths in Parquet have 31 bits, and a page holds more than its payload.
 const LARGEST_IN_PARQUET: u64 = (1 << 31) - (1 << 20);
 
 impl ShardFormat {
-    /// The format of the shard of `manifest`. Fails, naming the file and the column, when the
-    /// shard cannot hold a column of the manifest.
+    /// The format of the shard of `manifest`. Fails, naming the file and the column, if the shard cannot
+    /// hold a column of the manifest.
     pub fn for_manifest(manifest: &Manifest, options: &ShardOptions) -> anyhow::Result<ShardFormat> {
         let format = options.format.unwrap_or(match manifest.schema() {
             Some(_) => ShardFormat::Parquet,
@@ -80,7 +80,7 @@ impl ShardFormat {
         Ok(())
     }
 
-    /// The ending of a shard's name.
+    /// The file extension of a shard.
     pub fn ending(self) -> &'static str {
         match self {
             ShardFormat::Parquet => "parquet",
@@ -88,21 +88,31 @@ impl ShardFormat {
         }
     }
 
-    /// Memory that it takes to write a chunk, bytes.
+    /// Bytes of memory needed to write a chunk.
     pub fn chunk_memory(self, options: &ShardOptions) -> u64 {
         match self {
-            // The pages of a dictionary are made while the payloads are still there.
+            // The pages of a dictionary are made while the payloads are still in memory.
             ShardFormat::Parquet => options.row_group_bytes.saturating_mul(2),
             ShardFormat::WebDataset => WEBDATASET_CHUNK_BYTES,
         }
     }
 }
 
-/// What decides the bytes of a shard, beside its rows.
+/// Everything beside its rows that decides the bytes of a shard.
 #[derive(Clone, Debug)]
-pub enum ShardSpec {
-    Parquet { layout: ParquetLayout, row_group_bytes: u64, cut: Cut },
-    WebDataset { tokens: ImageTokens },
+pub struct ShardSpec {
+    /// Payload bytes that end a chunk.
+    pub chunk_bytes: u64,
+    pub cut: Cut,
+    /// Bytes of the largest payload that the shard can hold.
+    pub largest_payload: u64,
+    layout: Layout,
+}
+
+#[derive(Clone, Debug)]
+enum Layout {
+    Parquet(ParquetLayout),
+    WebDataset(ImageTokens),
 }
 
 impl ShardSpec {
@@ -121,74 +131,51 @@ impl ShardSpec {
         };
         let untyped: Vec<&Manifest> =
             shards.iter().filter(is_untyped).map(|(manifest, _)| *manifest).collect();
-        let fields =
-            if untyped.is_empty() { None } else { Some(Arc::new(json_fields(&untyped, jobs, check)?)) };
+        let fields = Arc::new(json_fields(&untyped, jobs, check)?);
         let spec = |(manifest, format): &(&Manifest, ShardFormat)| match format {
-            ShardFormat::WebDataset => ShardSpec::WebDataset { tokens: options.image_tokens },
-            ShardFormat::Parquet => {
-                let layout = match (manifest.schema(), &fields) {
-                    (Some(schema), _) => ParquetLayout::of_parquet(schema, options.codec),
-                    (None, fields) => {
-                        let fields =
-                            fields.clone().expect("inferred above, since the manifest has no schema");
-                        ParquetLayout::of_jsonl(fields, options.codec)
-                    }
-                };
-                ShardSpec::Parquet { layout, row_group_bytes: options.row_group_bytes, cut: options.cut }
-            }
+            ShardFormat::Parquet => ShardSpec {
+                chunk_bytes: options.row_group_bytes,
+                cut: options.cut,
+                largest_payload: LARGEST_IN_PARQUET,
+                layout: Layout::Parquet(match manifest.schema() {
+                    Some(schema) => ParquetLayout::from_parquet(schema, options.codec),
+                    None => ParquetLayout::from_jsonl(fields.clone(), options.codec),
+                }),
+            },
+            ShardFormat::WebDataset => ShardSpec {
+                chunk_bytes: WEBDATASET_CHUNK_BYTES,
+                cut: Cut::AfterSamples,
+                largest_payload: u64::MAX,
+                layout: Layout::WebDataset(options.image_tokens),
+            },
         };
         Ok(shards.iter().map(spec).collect())
     }
 
-    /// A text that differs where shards of the same rows may differ.
+    /// A text that differs if shards of the same rows may differ.
     pub fn fingerprint(&self) -> String {
-        match self {
-            ShardSpec::Parquet { layout, row_group_bytes, cut } => {
-                format!("parquet {:?} {row_group_bytes} {cut:?} {:?}", layout.codec, layout.schema.fields())
+        match &self.layout {
+            Layout::Parquet(layout) => {
+                let ShardSpec { chunk_bytes, cut, .. } = self;
+                format!("parquet {:?} {chunk_bytes} {cut:?} {:?}", layout.codec, layout.schema.fields())
             }
-            ShardSpec::WebDataset { tokens } => format!("webdataset {tokens:?}"),
-        }
-    }
-
-    /// Payload bytes that end a chunk.
-    pub fn chunk_bytes(&self) -> u64 {
-        match self {
-            ShardSpec::Parquet { row_group_bytes, .. } => *row_group_bytes,
-            ShardSpec::WebDataset { .. } => WEBDATASET_CHUNK_BYTES,
-        }
-    }
-
-    /// Where a chunk may end.
-    pub fn cut(&self) -> Cut {
-        match self {
-            ShardSpec::Parquet { cut, .. } => *cut,
-            ShardSpec::WebDataset { .. } => Cut::AfterSamples,
-        }
-    }
-
-    /// The largest payload that the shard can hold, bytes.
-    pub fn largest_payload(&self) -> u64 {
-        match self {
-            ShardSpec::Parquet { .. } => LARGEST_IN_PARQUET,
-            ShardSpec::WebDataset { .. } => u64::MAX,
+            Layout::WebDataset(tokens) => format!("webdataset {tokens:?}"),
         }
     }
 
     /// Starts a shard at the current end of `out`.
     pub fn create<W: Write + Send>(&self, out: W) -> ShardWriter<W> {
-        match self {
-            ShardSpec::Parquet { layout, .. } => {
-                ShardWriter::Parquet(Box::new(ParquetShard::new(out, layout.clone())))
-            }
-            ShardSpec::WebDataset { tokens } => {
+        match &self.layout {
+            Layout::Parquet(layout) => ShardWriter::Parquet(Box::new(ParquetShard::new(out, layout.clone()))),
+            Layout::WebDataset(tokens) => {
                 ShardWriter::WebDataset(Box::new(WebDatasetWriter::new(out, *tokens)))
             }
         }
     }
 }
 
-/// Looks at every row for the types of its other fields. A damaged manifest is skipped: it is met
-/// again, and reported, when its references are read.
+/// Reads all rows of JSONL `manifests` for the types of their other fields. A damaged manifest is
+/// skipped here and reported when its references are read.
 fn json_fields(
     manifests: &[&Manifest],
     jobs: usize,
@@ -224,7 +211,7 @@ impl<W: Write + Send> ShardWriter<W> {
         }
     }
 
-    /// Completes the shard and gives the output back, flushed.
+    /// Ends the shard and returns the output, flushed.
     pub fn finish(self) -> anyhow::Result<W> {
         match self {
             ShardWriter::Parquet(shard) => shard.finish(),

@@ -132,10 +132,10 @@ impl ShardJob<'_> {
         shard: &mut ShardWriter<BufWriter<Hashed<'_>>>,
     ) -> anyhow::Result<Result<ShardCounts, anyhow::Error>> {
         let rule = Rule {
-            bytes: spec.chunk_bytes(),
-            cut: spec.cut(),
+            bytes: spec.chunk_bytes,
+            cut: spec.cut,
             on_error: self.options.on_error,
-            largest: spec.largest_payload(),
+            largest: spec.largest_payload,
         };
         let apart = match self.references_apart(input) {
             Ok(references) => references,

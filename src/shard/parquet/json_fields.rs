@@ -1,10 +1,9 @@
-//! The fields of JSONL rows that have no meaning here, as columns.
+//! Columns for the fields of JSONL rows that onepull does not interpret.
 //!
-//! A field that is a text, a boolean or a number in all rows has a column of that type. Any other
-//! field has a column of JSON texts, as they are spelt: it is a list or an object, or it is of
-//! several types, or a number in it has more digits than a column of numbers keeps. The types are
-//! those that fit all manifests, so that the shards of one run share a schema. Columns are sorted by
-//! name.
+//! A field that is a text, a boolean or a number in all rows becomes a column of that type. Any other
+//! field becomes a column of JSON texts, as written: a list, an object, a field of several types, or
+//! numbers with more digits than a column of numbers keeps. The types fit the rows of all manifests,
+//! so that the shards of one run share a schema. Columns are sorted by name.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -16,34 +15,34 @@ use serde_json::value::RawValue;
 use crate::locator::json::{JsonObject, text};
 use crate::manifest::rows;
 
-/// Integers up to this one are floats without being rounded.
+/// Floats represent integers up to this one exactly.
 const EXACT_IN_FLOAT: u64 = 1 << 53;
 
-/// What was seen of the values of each field.
+/// The types of the values of each field.
 #[derive(Debug, Default)]
 pub struct FieldTypes(BTreeMap<String, SeenTypes>);
 
-#[derive(Clone, Copy, Debug, Default)]
-struct SeenTypes {
-    text: bool,
-    boolean: bool,
-    integer: bool,
-    float: bool,
-    /// An integer that a float would round.
-    inexact: bool,
-    /// What no column of another type holds.
-    other: bool,
-}
+/// A set of the types below.
+type SeenTypes = u8;
+const TEXT: SeenTypes = 1;
+const BOOLEAN: SeenTypes = 2;
+const INTEGER: SeenTypes = 4;
+/// An integer that a float would round.
+const LONG_INTEGER: SeenTypes = 8;
+const FLOAT: SeenTypes = 16;
+/// A value that only a column of JSON texts can hold.
+const OTHER: SeenTypes = 32;
 
 impl FieldTypes {
-    /// Looks at the fields of some rows.
+    /// Adds the fields of some rows.
     pub fn add(&mut self, table: &RecordBatch) -> anyhow::Result<()> {
         for object in rows::optional_text_column(table, rows::JSON_FIELDS)?.iter().flatten() {
             let JsonObject(members) = serde_json::from_str(object)?;
             for (name, value) in members {
+                let value = type_of(value);
                 match self.0.get_mut(&*name) {
-                    Some(seen) => seen.add(value),
-                    None => self.0.entry(name.into_owned()).or_default().add(value),
+                    Some(seen) => *seen |= value,
+                    None => drop(self.0.insert(name.into_owned(), value)),
                 }
             }
         }
@@ -52,13 +51,13 @@ impl FieldTypes {
 
     pub fn merge(&mut self, other: FieldTypes) {
         for (name, types) in other.0 {
-            self.0.entry(name).or_default().merge(types);
+            *self.0.entry(name).or_default() |= types;
         }
     }
 
-    /// The columns that hold all that was seen.
+    /// Columns that can hold all of these values.
     pub fn into_columns(self) -> JsonFields {
-        let columns: Vec<ColumnType> = self.0.values().map(SeenTypes::column_type).collect();
+        let columns: Vec<ColumnType> = self.0.values().map(|seen| ColumnType::new(*seen)).collect();
         let field = |(name, column): (&String, &ColumnType)| Field::new(name, column.data_type(), true);
         let schema = Schema::new(self.0.keys().zip(&columns).map(field).collect::<Vec<_>>());
         JsonFields {
@@ -69,45 +68,21 @@ impl FieldTypes {
     }
 }
 
-impl SeenTypes {
-    fn add(&mut self, value: &RawValue) {
-        let json = value.get();
-        match json.as_bytes() {
-            b"null" => {}
-            // A text with half of a surrogate pair is valid JSON, but no text.
-            [b'"', ..] if text(value).is_ok() => self.text = true,
-            [b't' | b'f', ..] => self.boolean = true,
-            [b'-' | b'0'..=b'9', ..] => match (json.parse::<i64>(), json.parse::<f64>()) {
-                (Ok(integer), _) => {
-                    self.integer = true;
-                    self.inexact |= integer.unsigned_abs() > EXACT_IN_FLOAT;
-                }
-                (_, Ok(float)) if float.is_finite() && json.contains(['.', 'e', 'E']) => self.float = true,
-                _ => self.other = true,
-            },
-            _ => self.other = true,
-        }
-    }
-
-    fn merge(&mut self, other: SeenTypes) {
-        self.text |= other.text;
-        self.boolean |= other.boolean;
-        self.integer |= other.integer;
-        self.float |= other.float;
-        self.inexact |= other.inexact;
-        self.other |= other.other;
-    }
-
-    fn column_type(&self) -> ColumnType {
-        match (self.text, self.boolean, self.integer || self.float) {
-            _ if self.other => ColumnType::Json,
-            // Nulls alone may be of any type, and every reader knows text.
-            (_, false, false) => ColumnType::Text,
-            (false, true, false) => ColumnType::Boolean,
-            (false, false, true) if !self.float => ColumnType::Integer,
-            (false, false, true) if !self.inexact => ColumnType::Float,
-            _ => ColumnType::Json,
-        }
+/// The type of a value; 0 for null.
+fn type_of(value: &RawValue) -> SeenTypes {
+    let json = value.get();
+    match json.as_bytes() {
+        b"null" => 0,
+        // Half of a surrogate pair is valid JSON, but not text.
+        [b'"', ..] if text(value).is_ok() => TEXT,
+        [b't' | b'f', ..] => BOOLEAN,
+        [b'-' | b'0'..=b'9', ..] => match (json.parse::<i64>(), json.parse::<f64>()) {
+            (Ok(integer), _) if integer.unsigned_abs() <= EXACT_IN_FLOAT => INTEGER,
+            (Ok(_), _) => LONG_INTEGER,
+            (_, Ok(float)) if float.is_finite() && json.contains(['.', 'e', 'E']) => FLOAT,
+            _ => OTHER,
+        },
+        _ => OTHER,
     }
 }
 
@@ -121,6 +96,20 @@ enum ColumnType {
 }
 
 impl ColumnType {
+    /// The narrowest type for values of all these types.
+    fn new(seen: SeenTypes) -> ColumnType {
+        const INTEGERS: SeenTypes = INTEGER + LONG_INTEGER;
+        const NUMBERS: SeenTypes = INTEGER + FLOAT;
+        match seen {
+            // Nulls alone fit any type, and every reader supports text.
+            0 | TEXT => ColumnType::Text,
+            BOOLEAN => ColumnType::Boolean,
+            INTEGER | LONG_INTEGER | INTEGERS => ColumnType::Integer,
+            FLOAT | NUMBERS => ColumnType::Float,
+            _ => ColumnType::Json,
+        }
+    }
+
     fn data_type(self) -> DataType {
         match self {
             ColumnType::Text | ColumnType::Json => DataType::Utf8,
@@ -150,12 +139,12 @@ impl ColumnType {
     }
 }
 
-/// The columns that hold these fields.
+/// The columns for the fields that onepull does not interpret.
 #[derive(Debug)]
 pub struct JsonFields {
     schema: SchemaRef,
     columns: Vec<ColumnType>,
-    /// The number of the column by the name of its field.
+    /// The index of the column of each field.
     numbers: HashMap<String, usize>,
 }
 
@@ -164,16 +153,16 @@ impl JsonFields {
         &self.schema
     }
 
-    /// The columns for the rows of `table`, null where a row lacks a field.
+    /// The columns of the rows of `table`, null where a row lacks a field.
     pub fn decode(&self, table: &RecordBatch) -> anyhow::Result<RecordBatch> {
         let objects = rows::optional_text_column(table, rows::JSON_FIELDS)?;
-        // By column: the value of each row.
+        // The value of each row, by column.
         let mut values: Vec<Vec<Option<&RawValue>>> = vec![vec![None; objects.len()]; self.columns.len()];
         for (row, object) in objects.iter().enumerate() {
             let Some(object) = object else { continue };
             let JsonObject(members) = serde_json::from_str(object)?;
             for (name, value) in members {
-                // Only a manifest that changed since has another field, and it is refused later.
+                // Another field means that the manifest has changed, which is reported later.
                 if let Some(&number) = self.numbers.get(&*name) {
                     values[number][row] = Some(value).filter(|value| value.get() != "null");
                 }

@@ -14,7 +14,7 @@ use super::JsonFields;
 use super::payload::Storage;
 use crate::manifest::rows::*;
 
-/// ParquetCodec of the columns; of payloads too where it makes them smaller.
+/// The codec of the columns, and of payloads if it makes them smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParquetCodec {
     None,
@@ -39,30 +39,26 @@ impl ParquetCodec {
 pub struct ParquetLayout {
     pub schema: SchemaRef,
     pub codec: ParquetCodec,
-    /// How to turn the fields of JSONL rows into columns; `None` for rows that have columns.
+    /// The columns of the other fields of JSONL rows; `None` for the rows of Parquet files.
     pub json_fields: Option<Arc<JsonFields>>,
-    metadata: Vec<(String, String)>,
 }
 
 impl ParquetLayout {
-    /// The columns of a Parquet manifest, in its order. The payload column becomes
-    /// `large_binary`, the error column text, days `date32`; whichever of the two is missing is added at
-    /// the end.
-    pub fn of_parquet(manifest: &Schema, codec: ParquetCodec) -> ParquetLayout {
+    /// The columns of a Parquet manifest, in its order, with days as `date32`. The payload column
+    /// becomes `large_binary` and the error column text; if they are missing, they are added at the end.
+    pub fn from_parquet(manifest: &Schema, codec: ParquetCodec) -> ParquetLayout {
         let mut fields: Vec<Arc<Field>> = manifest.fields().iter().map(with_days).collect();
         set(&mut fields, BINARY_CONTENT, |_| DataType::LargeBinary);
         set(&mut fields, MATERIALIZE_ERROR, |old| match old {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => old.clone(),
             _ => DataType::Utf8,
         });
-        let mut metadata: Vec<_> = manifest.metadata().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
-        metadata.sort();
         let schema = Arc::new(Schema::new_with_metadata(fields, manifest.metadata().clone()));
-        ParquetLayout { schema, codec, json_fields: None, metadata }
+        ParquetLayout { schema, codec, json_fields: None }
     }
 
-    /// The interleaved schema, then the other fields of the JSONL rows.
-    pub fn of_jsonl(json_fields: Arc<JsonFields>, codec: ParquetCodec) -> ParquetLayout {
+    /// The interleaved schema, then the other fields of JSONL rows.
+    pub fn from_jsonl(json_fields: Arc<JsonFields>, codec: ParquetCodec) -> ParquetLayout {
         let mut fields = vec![
             Field::new(SAMPLE_ID, DataType::Utf8, false),
             Field::new(POSITION, DataType::Int32, false),
@@ -74,16 +70,10 @@ impl ParquetLayout {
             Field::new(MATERIALIZE_ERROR, DataType::Utf8, true),
         ];
         fields.extend(json_fields.schema().fields().iter().map(|field| field.as_ref().clone()));
-        ParquetLayout {
-            schema: Arc::new(Schema::new(fields)),
-            codec,
-            json_fields: Some(json_fields),
-            metadata: Vec::new(),
-        }
+        ParquetLayout { schema: Arc::new(Schema::new(fields)), codec, json_fields: Some(json_fields) }
     }
 
-    /// Properties of a file whose payloads are stored as `payloads` unless a row group has
-    /// [`ParquetLayout::payload_properties`] of its own.
+    /// The properties of a file that stores payloads as `payloads` by default.
     pub fn properties(&self, payloads: Storage) -> WriterProperties {
         let column = ColumnPath::from(BINARY_CONTENT);
         builder()
@@ -94,7 +84,7 @@ impl ParquetLayout {
             .build()
     }
 
-    /// Properties of the payload column of one row group.
+    /// The properties of the payload column of one row group.
     pub fn payload_properties(&self, payloads: Storage) -> WriterProperties {
         builder()
             .set_dictionary_enabled(payloads.dictionary)
@@ -107,14 +97,17 @@ impl ParquetLayout {
         if payloads.compress { self.codec } else { ParquetCodec::None }
     }
 
-    /// The file-level metadata of the manifest, in order of their names.
-    pub fn key_values(&self) -> impl Iterator<Item = KeyValue> + '_ {
-        self.metadata.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
+    /// The file-level metadata of the manifest, sorted by key.
+    pub fn metadata(&self) -> Vec<KeyValue> {
+        let pairs = self.schema.metadata().iter();
+        let mut pairs: Vec<_> = pairs.map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
+        pairs.sort_by(|a, b| a.key.cmp(&b.key));
+        pairs
     }
 }
 
-/// Statistics of payloads are kept for their null count, which tells a later run what is there
-/// without reading it; their bounds are cut to a few bytes.
+/// The null count of payloads shows a later run which payloads are there without reading them. Bounds
+/// are cut to a few bytes.
 fn builder() -> WriterPropertiesBuilder {
     WriterProperties::builder()
         .set_column_statistics_enabled(ColumnPath::from(BINARY_CONTENT), EnabledStatistics::Chunk)
@@ -135,8 +128,8 @@ fn set(fields: &mut Vec<Arc<Field>>, name: &str, data_type: impl Fn(&DataType) -
 
 const MILLISECONDS_OF_DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// The field with `date32` for every `date64` in its type. Both are days, and only Arrow's own readers
-/// know `date64`.
+/// The field with every `date64` in its type replaced by `date32`. Both are days, and only Arrow's own
+/// readers know `date64`.
 fn with_days(field: &Arc<Field>) -> Arc<Field> {
     Arc::new(field.as_ref().clone().with_data_type(days_type(field.data_type())))
 }
@@ -153,7 +146,7 @@ fn days_type(old: &DataType) -> DataType {
     }
 }
 
-/// The values in the type that [`with_days`] gives them.
+/// The values, converted to the type that [`with_days`] gives them.
 pub fn to_days(array: &ArrayRef) -> anyhow::Result<ArrayRef> {
     let data_type = days_type(array.data_type());
     if &data_type == array.data_type() {

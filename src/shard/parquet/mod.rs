@@ -1,9 +1,8 @@
 //! Parquet shards: each chunk becomes a row group with the columns of the manifest.
 //!
-//! Row groups end where chunks do, which are cut by payload bytes; so a reader never meets a row
-//! group that does not fit its memory. A payload that recurs inside a row group is stored once
-//! where that saves space, and payloads are compressed where that saves space: most images are
-//! compressed already.
+//! A chunk has a limited number of payload bytes, so a reader needs limited memory for a row group. A
+//! payload that repeats inside a row group is stored once if that saves space, and payloads are
+//! compressed if that saves space: most images are compressed already.
 
 mod json_fields;
 mod layout;
@@ -12,17 +11,17 @@ mod payload;
 use std::io::Write;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use arrow_array::{ArrayRef, LargeStringArray, RecordBatch, StringViewArray};
 use arrow_schema::Field;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{
-    ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
 };
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::{Chunk, Filled};
+use super::Chunk;
 use crate::manifest::rows;
 pub use json_fields::{FieldTypes, JsonFields};
 use layout::to_days;
@@ -32,29 +31,23 @@ use payload::Storage;
 /// Writes one Parquet file.
 pub struct ParquetShard<W: Write + Send> {
     layout: ParquetLayout,
-    state: FileState<W>,
-}
-
-/// The file is begun with the first row group, which decides how payloads are stored by default.
-enum FileState<W: Write + Send> {
-    New(W),
-    Open(Box<OpenFile<W>>),
-    /// Only while a state becomes the next, and after a failure to do so.
-    Gone,
+    /// The output until the first row group, which decides how payloads are stored by default.
+    out: Option<W>,
+    open: Option<OpenFile<W>>,
 }
 
 struct OpenFile<W: Write + Send> {
     file: SerializedFileWriter<W>,
     columns: ArrowRowGroupWriterFactory,
     payload: ColumnDescPtr,
-    /// How the payload column is stored where nothing else is said.
+    /// How the payload column is stored by default.
     usual: Storage,
     row_groups: usize,
 }
 
 impl<W: Write + Send> ParquetShard<W> {
     pub fn new(out: W, layout: ParquetLayout) -> ParquetShard<W> {
-        ParquetShard { layout, state: FileState::New(out) }
+        ParquetShard { layout, out: Some(out), open: None }
     }
 
     /// Writes `chunk` as one row group.
@@ -62,8 +55,13 @@ impl<W: Write + Send> ParquetShard<W> {
         if chunk.rows.is_empty() {
             return Ok(());
         }
-        let decoded = self.decode_json_fields(chunk)?;
-        let storage = Storage::of(chunk, &self.layout);
+        let decoded: Vec<RecordBatch> = match &self.layout.json_fields {
+            Some(fields) => {
+                chunk.tables.iter().map(|table| fields.decode(table)).collect::<Result<_, _>>()?
+            }
+            None => Vec::new(),
+        };
+        let storage = Storage::new(chunk, &self.layout);
         let layout = self.layout.clone();
         let open = self.open(storage)?;
         let mut writers = open.columns.create_column_writers(open.row_groups)?.into_iter();
@@ -72,10 +70,8 @@ impl<W: Write + Send> ParquetShard<W> {
             if field.name() == rows::BINARY_CONTENT {
                 writers.next().context("the payload column has no writer")?;
                 finished.push(None);
-                continue;
-            }
-            for chunk in encode(field, chunk, &decoded, &mut writers)? {
-                finished.push(Some(chunk));
+            } else {
+                finished.extend(encode(field, chunk, &decoded, &mut writers)?.into_iter().map(Some));
             }
         }
         let mut row_group = open.file.next_row_group()?;
@@ -94,39 +90,28 @@ impl<W: Write + Send> ParquetShard<W> {
         Ok(())
     }
 
-    /// Writes the footer and gives the output back.
+    /// Writes the footer and returns the output, flushed.
     pub fn finish(mut self) -> anyhow::Result<W> {
-        let pairs: Vec<_> = self.layout.key_values().collect();
+        let metadata = self.layout.metadata();
         self.open(Storage::default())?;
-        let FileState::Open(mut open) = self.state else { bail!("the file has no header yet") };
-        for pair in pairs {
-            open.file.append_key_value_metadata(pair);
-        }
-        let mut out = open.file.into_inner()?;
+        let mut file = self.open.expect("it was opened above").file;
+        metadata.into_iter().for_each(|pair| file.append_key_value_metadata(pair));
+        let mut out = file.into_inner()?;
         out.flush()?;
         Ok(out)
     }
 
-    /// The file, begun with this storage of payloads if it is not yet.
+    /// The file, which is started with this default if this is the first call.
     fn open(&mut self, usual: Storage) -> anyhow::Result<&mut OpenFile<W>> {
-        self.state = match std::mem::replace(&mut self.state, FileState::Gone) {
-            FileState::New(out) => FileState::Open(Box::new(OpenFile::begin(out, &self.layout, usual)?)),
-            state => state,
-        };
-        match &mut self.state {
-            FileState::Open(open) => Ok(open),
-            FileState::New(_) | FileState::Gone => bail!("cannot start the file"),
+        if let Some(out) = self.out.take() {
+            self.open = Some(OpenFile::start(out, &self.layout, usual)?);
         }
-    }
-
-    fn decode_json_fields(&self, chunk: &Chunk) -> anyhow::Result<Vec<Option<RecordBatch>>> {
-        let Some(fields) = &self.layout.json_fields else { return Ok(vec![None; chunk.tables.len()]) };
-        chunk.tables.iter().map(|table| fields.decode(table).map(Some)).collect()
+        self.open.as_mut().context("cannot start the file")
     }
 }
 
 impl<W: Write + Send> OpenFile<W> {
-    fn begin(out: W, layout: &ParquetLayout, usual: Storage) -> anyhow::Result<OpenFile<W>> {
+    fn start(out: W, layout: &ParquetLayout, usual: Storage) -> anyhow::Result<OpenFile<W>> {
         let options = ArrowWriterOptions::new().with_properties(layout.properties(usual));
         let writer = ArrowWriter::try_new_with_options(out, layout.schema.clone(), options)?;
         let (file, columns) = writer.into_serialized_writer()?;
@@ -137,13 +122,13 @@ impl<W: Write + Send> OpenFile<W> {
     }
 }
 
-/// Encodes one column of all pieces of a chunk: one result for each of its leaves.
+/// Encodes one column of a chunk: one result for each of its leaves.
 fn encode(
     field: &Arc<Field>,
     chunk: &Chunk,
-    decoded: &[Option<RecordBatch>],
+    decoded: &[RecordBatch],
     writers: &mut impl Iterator<Item = ArrowColumnWriter>,
-) -> anyhow::Result<Vec<parquet::arrow::arrow_writer::ArrowColumnChunk>> {
+) -> anyhow::Result<Vec<ArrowColumnChunk>> {
     let mut open: Vec<ArrowColumnWriter> = Vec::new();
     for array in column(field, chunk, decoded)? {
         let leaves = compute_leaves(field, &array)?;
@@ -157,16 +142,15 @@ fn encode(
     open.into_iter().map(|writer| Ok(writer.close()?)).collect()
 }
 
-/// The values of a column in pieces, in a type that can be written as that of `field`.
-fn column(field: &Field, chunk: &Chunk, decoded: &[Option<RecordBatch>]) -> anyhow::Result<Vec<ArrayRef>> {
+/// The values of a column, one array for each table. `decoded` holds the JSON fields of each table.
+fn column(field: &Field, chunk: &Chunk, decoded: &[RecordBatch]) -> anyhow::Result<Vec<ArrayRef>> {
     if field.name() == rows::MATERIALIZE_ERROR {
         return Ok(vec![errors(chunk)?]);
     }
     let mut arrays = Vec::new();
-    for (table, decoded) in chunk.tables.iter().zip(decoded) {
+    for (nth, table) in chunk.tables.iter().enumerate() {
         let found = table.column_by_name(field.name());
-        let found = found.or_else(|| decoded.as_ref().and_then(|table| table.column_by_name(field.name())));
-        arrays.push(match found {
+        arrays.push(match found.or_else(|| decoded.get(nth)?.column_by_name(field.name())) {
             Some(array) => to_days(array)?,
             None => arrow_array::new_null_array(field.data_type(), table.num_rows()),
         });
@@ -174,15 +158,11 @@ fn column(field: &Field, chunk: &Chunk, decoded: &[Option<RecordBatch>]) -> anyh
     Ok(arrays)
 }
 
-/// The error column: rows that were tried carry the outcome, the others what they had.
+/// The error column.
 fn errors(chunk: &Chunk) -> anyhow::Result<ArrayRef> {
     let before = chunk.tables.iter().map(|table| rows::optional_text_column(table, rows::MATERIALIZE_ERROR));
     let before: Vec<StringViewArray> = before.collect::<anyhow::Result<_>>()?;
     let before = before.iter().flat_map(|piece| piece.iter());
-    let after = chunk.rows.iter().zip(before).map(|(filled, before)| match filled {
-        Filled::Failed(error) => Some(error.as_str()),
-        Filled::Materialized(_) => None,
-        Filled::Untouched | Filled::Carried(_) => before,
-    });
+    let after = chunk.rows.iter().zip(before).map(|(filled, before)| filled.error(before));
     Ok(Arc::new(after.collect::<LargeStringArray>()))
 }

@@ -1,8 +1,8 @@
-//! The payload column of one row group, written without copying payloads together first.
+//! The payload column of one row group, written without copying all payloads into one array first.
 
 use anyhow::Context;
 use bytes::Bytes;
-use parquet::column::writer::{ColumnWriter, get_column_writer};
+use parquet::column::writer::{ColumnWriter, ColumnWriterImpl, get_column_writer};
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite};
@@ -11,36 +11,37 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::{ParquetCodec, ParquetLayout};
-use crate::shard::{Chunk, Filled};
+use crate::shard::Chunk;
 
-/// Values are handed over in lots of this many bytes, which is what a page then holds.
+/// Values are written in batches of this many bytes, which become pages.
 const PAGE_BYTES: usize = 256 << 10;
 
-/// Payloads from the start of a row group that are compressed to see whether it pays.
+/// Bytes from the start of a row group that are compressed to see whether it saves space.
 const SAMPLE_BYTES: usize = 1 << 20;
 
-/// Bytes out of a hundred that a codec must save to be used.
+/// The percentage that a codec must save to be used.
 const CODEC_PERCENT: u64 = 10;
 
-/// The same for a dictionary. It must save more: a reader needs all of a row group's payloads in
-/// memory to get at one of them, and writing it costs as much time again as plain pages.
+/// The same for a dictionary. It must save more: a reader needs all payloads of a row group in memory
+/// to read one of them, and writing takes twice as long as plain pages.
 const DICTIONARY_PERCENT: u64 = 25;
 
-/// A dictionary is one page, and the length of a page is a number of 31 bits.
+/// A dictionary is one page, whose length has 31 bits.
 const LARGEST_DICTIONARY: u64 = 1 << 30;
 
 /// How payloads are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Storage {
-    /// Each distinct payload once, and for each row an index: pays when payloads recur.
+    /// Store each distinct payload once, and an index for each row.
     pub dictionary: bool,
     pub compress: bool,
 }
 
 impl Storage {
-    /// What suits the payloads of `chunk`.
-    pub fn of(chunk: &Chunk, layout: &ParquetLayout) -> Storage {
-        let (unique, all) = chunk.payload_bytes();
+    /// The best storage for the payloads of `chunk`.
+    pub fn new(chunk: &Chunk, layout: &ParquetLayout) -> Storage {
+        let unique = chunk.payloads.iter().map(|payload| payload.len() as u64).sum();
+        let all = chunk.row_payloads().flatten().map(|payload| payload.len() as u64).sum();
         Storage {
             dictionary: unique <= LARGEST_DICTIONARY && saves(unique, all, DICTIONARY_PERCENT),
             compress: layout.codec != ParquetCodec::None && compresses(&chunk.payloads),
@@ -48,7 +49,7 @@ impl Storage {
     }
 }
 
-/// Writes the payloads of `chunk` as the next column of `row_group`, as the file stores them.
+/// Writes the payloads of `chunk` as the next column of `row_group`, with the properties of the file.
 pub fn write<W: Write + Send>(
     chunk: &Chunk,
     row_group: &mut SerializedRowGroupWriter<'_, W>,
@@ -58,7 +59,7 @@ pub fn write<W: Write + Send>(
     Ok(column.close()?)
 }
 
-/// [`write`] with other properties than those of the file: written aside, then appended.
+/// [`write`] with other properties than those of the file: into memory first, then appended.
 pub fn write_aside<W: Write + Send>(
     chunk: &Chunk,
     row_group: &mut SerializedRowGroupWriter<'_, W>,
@@ -82,23 +83,22 @@ fn fill(chunk: &Chunk, column: &mut ColumnWriter<'_>) -> anyhow::Result<()> {
     let mut values: Vec<ByteArray> = Vec::new();
     let mut levels: Vec<i16> = Vec::new();
     let mut bytes = 0;
-    for payload in chunk.rows.iter().map(Filled::payload) {
+    for payload in chunk.row_payloads() {
         levels.push(i16::from(payload.is_some()));
-        if let Some(index) = payload {
-            let payload = &chunk.payloads[index as usize];
+        if let Some(payload) = payload {
             bytes += payload.len();
             values.push(ByteArray::from(payload.clone()));
         }
         if bytes >= PAGE_BYTES {
-            write_lot(column, &mut values, &mut levels)?;
+            write_batch(column, &mut values, &mut levels)?;
             bytes = 0;
         }
     }
-    write_lot(column, &mut values, &mut levels)
+    write_batch(column, &mut values, &mut levels)
 }
 
-fn write_lot(
-    column: &mut parquet::column::writer::ColumnWriterImpl<'_, ByteArrayType>,
+fn write_batch(
+    column: &mut ColumnWriterImpl<'_, ByteArrayType>,
     values: &mut Vec<ByteArray>,
     levels: &mut Vec<i16>,
 ) -> anyhow::Result<()> {
@@ -113,7 +113,7 @@ fn saves(small: u64, large: u64, percent: u64) -> bool {
     small < large && (large - small) as f64 >= large as f64 * percent as f64 / 100.0
 }
 
-/// Whether payloads such as the first of these shrink.
+/// Whether the first of these payloads shrink.
 fn compresses(payloads: &[Bytes]) -> bool {
     let mut sample = Vec::new();
     for payload in payloads {
@@ -123,7 +123,7 @@ fn compresses(payloads: &[Bytes]) -> bool {
         let room = SAMPLE_BYTES - sample.len();
         sample.extend_from_slice(&payload[..payload.len().min(room)]);
     }
-    // A fast level of one codec stands for all of them: it is about the data, not the codec.
+    // This depends on the data more than on the codec, so one fast codec stands for all.
     zstd::bulk::compress(&sample, 1)
         .is_ok_and(|small| saves(small.len() as u64, sample.len() as u64, CODEC_PERCENT))
 }

@@ -1,15 +1,19 @@
 //! The JSON member of a sample.
 //!
-//! `sample_id`, `texts` and `images` come first; `texts` and `images` have one entry a position,
-//! null in the gaps. The other names in [`OURS`] follow where a row needs them, with one entry a
-//! position too, but for `metadata_text`. Then the fields without a meaning.
+//! `sample_id`, `texts` and `images` come first; `texts` and `images` have one entry per position, null
+//! in the gaps. The other names in [`OURS`] follow if a row needs them, also with one entry per
+//! position, except for `metadata_text`. Then come the fields that onepull does not interpret.
 //!
-//! Where a field goes depends on the rows that have it. A metadata row: the value itself (a list
-//! of one entry a metadata row if several have it). Else images only: one entry for each entry
-//! of `images` that is not null; texts only: the same for `texts`; otherwise one entry for each
-//! row with a position. What finds no room there is in a list called as the field with an
-//! underscore added: values that differ from the metadata row's, and, with one entry a position,
-//! those of images without payload or texts without text.
+//! The form of such a field depends on the rows that have it:
+//!
+//! * a metadata row: the value itself, or a list with one entry per metadata row if several have it;
+//! * only images: a list with one entry for each non-null entry of `images`;
+//! * only texts: the same for `texts`;
+//! * otherwise a list with one entry for each row with a position.
+//!
+//! Values without room there go into another list, named like the field with an underscore added:
+//! values that differ from that of the metadata row, and, with one entry per position, those of images
+//! without payload and of texts without text.
 
 use std::collections::HashSet;
 
@@ -17,24 +21,23 @@ use serde::Serialize;
 
 use super::fields::{SampleField, SampleFields};
 use super::names;
-use super::sample::SampleRow;
-use super::sample::{SampleEntry, SampleLayout};
+use super::sample::{SampleEntry, SampleLayout, SampleRow};
 
-/// The names that are not free for other fields.
+/// The names that other fields cannot have.
 pub const OURS: [&str; 9] = [
     "sample_id",
     "texts",
     "images",
     // Rows that are neither text nor image, but have a position.
     "modalities",
-    // Types that neither `text/plain` nor the extension of the member tells.
+    // Types that do not follow from the extension of the member or are not `text/plain`.
     "content_type",
-    // Text that an image row has beside its image.
+    // The text of image rows.
     "image_texts",
-    // Why an image has no payload, and where it was to come from.
+    // Why an image has no payload, and where it should have come from.
     "materialize_error",
     "source_ref",
-    // Text of the metadata row.
+    // The text of the metadata row.
     "metadata_text",
 ];
 
@@ -80,12 +83,12 @@ pub fn write<'a>(
     Ok(())
 }
 
-/// The text of a row that goes among the texts.
+/// The entry of a row in `texts`.
 fn shown_text<'a>(row: &SampleRow<'a>) -> Option<&'a str> {
     row.text.filter(|_| !row.is_image())
 }
 
-/// Whether readers find the type of a row by themselves.
+/// Whether the type of a row follows from the rest of the document.
 fn is_implied(row: &SampleRow, place: &SampleEntry) -> bool {
     match row.content_type {
         None => true,
@@ -96,13 +99,13 @@ fn is_implied(row: &SampleRow, place: &SampleEntry) -> bool {
     }
 }
 
-/// One field of a sample, on its way to its place.
+/// Writes one field of a sample.
 struct Placement<'a> {
     sample: &'a [SampleRow<'a>],
     layout: &'a SampleLayout,
     fields: &'a SampleFields<'a>,
     field: &'a SampleField<'a>,
-    /// Names given to lists that are called after a field.
+    /// The names of lists that are named like a field.
     spares: &'a mut HashSet<String>,
 }
 
@@ -151,7 +154,7 @@ impl<'a> Placement<'a> {
         self.fields.value(self.field, row)
     }
 
-    /// A name like that of the field, which nothing in the document has.
+    /// A name like that of the field that nothing else in the document has.
     fn spare(&mut self) -> String {
         let mut spare = format!("{}_", self.field.name);
         let is_field = |name: &str| self.fields.fields.iter().any(|field| field.name == name);

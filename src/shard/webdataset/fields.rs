@@ -1,28 +1,25 @@
-//! Passthrough without a meaning, as JSON: columns of a Parquet manifest, or fields of JSONL rows.
+//! The fields that onepull does not interpret, as JSON: columns of Parquet rows, fields of JSONL rows.
 //!
-//! SampleColumns are encoded ([`super::json`]); JSONL values are taken over as they are spelt.
+//! Values of columns are encoded ([`super::json`]); JSONL values are copied as written.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use anyhow::ensure;
-use arrow_array::{Array, ArrayRef, RecordBatch, StringViewArray};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::NullBuffer;
-use arrow_schema::FieldRef;
 
+use super::document::OURS;
 use super::json;
 use super::sample::SampleRow;
 use crate::locator::json::JsonObject;
-use crate::manifest::rows::{JSON_FIELDS, RESERVED, optional_text_column};
+use crate::manifest::rows::{JSON_FIELDS, RESERVED};
 
-/// The fields of the rows of a chunk.
+/// The columns of a chunk that pass through.
 pub struct Passthrough<'a> {
     names: Vec<Cow<'a, str>>,
     /// By table, then by name.
     columns: Vec<Vec<PassthroughColumn<'a>>>,
-    /// By table.
-    json: &'a [Option<StringViewArray>],
 }
 
 struct PassthroughColumn<'a> {
@@ -39,33 +36,18 @@ pub struct SampleFields<'a> {
 
 pub struct SampleField<'a> {
     pub name: Cow<'a, str>,
-    /// The rows (indices into the sample) that have a value, in order, and where it is.
+    /// The rows (indices into the sample) that have a value, ascending, and where it is.
     values: Vec<(usize, Range<usize>)>,
-}
-
-/// Fails when values of this type cannot be written as JSON.
-pub fn check(field: &FieldRef) -> anyhow::Result<()> {
-    ensure!(json::is_supported(field.data_type()), "column `{}` cannot be written as JSON", field.name());
-    Ok(())
 }
 
 pub fn is_passthrough(name: &str) -> bool {
     name != JSON_FIELDS && !RESERVED.contains(&name)
 }
 
-/// The column of JSON objects, in tables that have one.
-pub fn json_column(table: &RecordBatch) -> anyhow::Result<Option<StringViewArray>> {
-    table.column_by_name(JSON_FIELDS).map(|_| optional_text_column(table, JSON_FIELDS)).transpose()
-}
-
 impl<'a> Passthrough<'a> {
-    /// The fields of `tables`, of one schema, whose [`json_column`]s are `json`. SampleColumns called
-    /// as one of `ours`, or as an earlier one, get another name.
-    pub fn of(
-        tables: &'a [RecordBatch],
-        json: &'a [Option<StringViewArray>],
-        ours: &[&'static str],
-    ) -> anyhow::Result<Passthrough<'a>> {
+    /// The columns of `tables`, which have one schema. A column that has the name of one of [`OURS`],
+    /// or of an earlier column, gets another name.
+    pub fn new(tables: &'a [RecordBatch]) -> Passthrough<'a> {
         let passthrough = |table: &'a RecordBatch| {
             let columns = table.schema_ref().fields().iter().zip(table.columns());
             columns.filter(|(field, _)| is_passthrough(field.name()))
@@ -75,42 +57,30 @@ impl<'a> Passthrough<'a> {
         let column =
             |(_, values): (_, &'a ArrayRef)| PassthroughColumn { nulls: values.logical_nulls(), values };
         let columns = tables.iter().map(|table| passthrough(table).map(column).collect()).collect();
-        Ok(Passthrough { names: settled(names, ours), columns, json })
+        Passthrough { names: settled(names), columns }
     }
 
     /// The fields of consecutive rows: columns in their order, then JSONL fields as first seen.
-    pub fn sample(
-        &mut self,
-        sample: &[SampleRow],
-        ours: &[&'static str],
-    ) -> anyhow::Result<SampleFields<'a>> {
-        let mut fields: Vec<_> =
-            self.names.iter().map(|name| SampleField { name: name.clone(), values: Vec::new() }).collect();
+    pub fn sample(&self, sample: &[SampleRow<'a>]) -> anyhow::Result<SampleFields<'a>> {
+        let mut fields: Vec<_> = self.names.iter().cloned().map(SampleField::new).collect();
         let mut json = Vec::new();
-        let mut first = 0;
-        for rows in sample.chunk_by(|a, b| a.table == b.table) {
-            for (field, column) in fields.iter_mut().zip(&mut self.columns[rows[0].table]) {
-                for (at, row) in rows.iter().enumerate() {
-                    if column.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row.index)) {
-                        let start = json.len();
-                        json::write(column.values, row.index, &mut json)?;
-                        field.values.push((first + at, start..json.len()));
-                    }
+        for (at, row) in sample.iter().enumerate() {
+            for (field, column) in fields.iter_mut().zip(&self.columns[row.table]) {
+                if column.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row.index)) {
+                    let start = json.len();
+                    json::write(column.values, row.index, &mut json)?;
+                    field.values.push((at, start..json.len()));
                 }
             }
-            first += rows.len();
         }
         let columns = fields.len();
-        let all: &'a [Option<StringViewArray>] = self.json;
         let mut index: HashMap<Cow<'a, str>, usize> = HashMap::new();
         for (at, row) in sample.iter().enumerate() {
-            let Some(objects) = all[row.table].as_ref().filter(|objects| objects.is_valid(row.index)) else {
-                continue;
-            };
-            let JsonObject(members) = serde_json::from_str(objects.value(row.index))?;
+            let Some(object) = row.json else { continue };
+            let JsonObject(members) = serde_json::from_str(object)?;
             for (name, value) in members.into_iter().filter(|(_, value)| value.get() != "null") {
                 let field = *index.entry(name).or_insert_with_key(|name| {
-                    fields.push(SampleField { name: name.clone(), values: Vec::new() });
+                    fields.push(SampleField::new(name.clone()));
                     fields.len() - 1
                 });
                 let start = json.len();
@@ -118,8 +88,8 @@ impl<'a> Passthrough<'a> {
                 fields[field].values.push((at, start..json.len()));
             }
         }
-        if fields[columns..].iter().any(|field| ours.contains(&&*field.name)) {
-            let names = settled(fields.iter().map(|field| field.name.clone()).collect(), ours);
+        if fields[columns..].iter().any(|field| OURS.contains(&&*field.name)) {
+            let names = settled(fields.iter().map(|field| field.name.clone()).collect());
             fields.iter_mut().zip(names).for_each(|(field, name)| field.name = name);
         }
         Ok(SampleFields { fields, json })
@@ -134,15 +104,19 @@ impl SampleFields<'_> {
     }
 }
 
-impl SampleField<'_> {
+impl<'a> SampleField<'a> {
+    fn new(name: Cow<'a, str>) -> SampleField<'a> {
+        SampleField { name, values: Vec::new() }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 }
 
-/// Names with underscores added to those that are taken: by `ours`, or by one before.
-fn settled<'a>(names: Vec<Cow<'a, str>>, ours: &[&'static str]) -> Vec<Cow<'a, str>> {
-    let mut used: HashSet<Cow<str>> = ours.iter().map(|&name| Cow::Borrowed(name)).collect();
+/// Adds underscores to names that [`OURS`] or an earlier name has.
+fn settled<'a>(names: Vec<Cow<'a, str>>) -> Vec<Cow<'a, str>> {
+    let mut used: HashSet<Cow<str>> = OURS.iter().map(|&name| Cow::Borrowed(name)).collect();
     let mut taken: HashSet<Cow<str>> = names.iter().cloned().chain(used.iter().cloned()).collect();
     let settle = |mut name: Cow<'a, str>| {
         if !used.insert(name.clone()) {

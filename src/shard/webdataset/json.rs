@@ -1,7 +1,7 @@
 //! Values of Arrow columns as JSON text, with all their digits.
 //!
-//! Binary becomes hex digits, a decimal a number, a date, time or duration the text of ISO 8601, a
-//! struct or map an object that keeps its nulls. A float that is no number is null, as in any JSON.
+//! Binary becomes hex digits, a decimal a number, a date, time or duration ISO 8601 text, and a struct
+//! or map an object that keeps its nulls. NaN and infinity become null, since JSON lacks them.
 
 use std::fmt::Debug;
 
@@ -20,15 +20,11 @@ pub fn is_supported(data_type: &DataType) -> bool {
     match data_type {
         List(element) | LargeList(element) | FixedSizeList(element, _) => is_supported(element.data_type()),
         Struct(fields) => fields.iter().all(|field| is_supported(field.data_type())),
-        Map(entries, _) => match entries.data_type() {
-            Struct(fields) => match &fields[..] {
-                [key, value] => {
-                    matches!(key.data_type(), Utf8 | LargeUtf8 | Utf8View) && is_supported(value.data_type())
-                }
-                _ => false,
-            },
-            _ => false,
-        },
+        Map(entries, _) => {
+            let Struct(fields) = entries.data_type() else { return false };
+            let [key, value] = &fields[..] else { return false };
+            matches!(key.data_type(), Utf8 | LargeUtf8 | Utf8View) && is_supported(value.data_type())
+        }
         Dictionary(_, value) => is_supported(value),
         Timestamp(_, Some(zone)) => zone.parse::<Tz>().is_ok(),
         ListView(_) | LargeListView(_) | RunEndEncoded(..) | Union(..) | Interval(_) => false,
@@ -141,8 +137,7 @@ where
     Ok(())
 }
 
-/// Appends a value as `format` shows it, or the number that it is stored as where the calendar has
-/// no place for it.
+/// Appends a value as formatted by `format`, or as the stored number if it is outside the calendar.
 fn text<T: ArrowPrimitiveType>(
     array: &PrimitiveArray<T>,
     row: usize,

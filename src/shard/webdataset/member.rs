@@ -1,18 +1,18 @@
-//! Members of a tar: plain ustar headers without a date or an owner, so that equal content gives
-//! equal bytes, and a PAX header only where a name or a size does not fit.
+//! Members of a tar: plain ustar headers without a date or an owner, so that equal content gives equal
+//! bytes, and a PAX header only if the name or the size does not fit.
 
 use std::io::{self, Write};
 
 use tar::{Builder, Header};
 
 const BLOCK: usize = 512;
-/// What the name field of a ustar header holds. Member names hold no slash, so that its prefix
-/// field is of no use.
+/// The size of the name field of a ustar header. Member names have no slash, so the prefix field is
+/// useless.
 const NAME_BYTES: usize = 100;
-/// What eleven octal digits hold.
+/// The largest number with eleven octal digits.
 const MAX_SIZE: u64 = (1 << 33) - 1;
 
-/// Appends a member; the content goes to the writer in one piece, uncopied.
+/// Appends a member; the content is written in one piece, without a copy.
 pub fn append<W: Write>(tar: &mut Builder<W>, name: &str, content: &[u8]) -> io::Result<()> {
     let (header, extensions) = headers(name, content.len() as u64)?;
     tar.append_pax_extensions(extensions.iter().map(|(key, value)| (*key, value.as_bytes())))?;
@@ -22,7 +22,7 @@ pub fn append<W: Write>(tar: &mut Builder<W>, name: &str, content: &[u8]) -> io:
     out.write_all(&[0; BLOCK][..content.len().next_multiple_of(BLOCK) - content.len()])
 }
 
-/// The header of a member, and what it cannot say.
+/// The header of a member, and the PAX records for what does not fit.
 fn headers(name: &str, size: u64) -> io::Result<(Header, Vec<(&'static str, String)>)> {
     let mut extensions = Vec::new();
     let mut header = Header::new_ustar();

@@ -1,8 +1,8 @@
 //! WebDataset shards: a tar in which a sample is its images, then one JSON document.
 //!
-//! Members are called `{key}.{position}.{extension}` and `{key}.json` (`names`); those of a sample
-//! are adjacent, images in the order of positions. `document` says what the JSON holds. Equal rows
-//! give equal bytes, whatever the chunks they come in.
+//! The members of a sample are adjacent: `{key}.{position}.{extension}` by position, then `{key}.json`
+//! (see `names`, and `document` for the content of the JSON). Equal rows give equal bytes, however they
+//! are cut into chunks.
 
 mod document;
 mod fields;
@@ -18,11 +18,9 @@ use std::io::Write;
 use anyhow::{Context, bail};
 use arrow_schema::Schema;
 
-use self::document::OURS;
 use self::fields::Passthrough;
 use self::names::Keys;
-use self::sample::SampleLayout;
-use self::sample::{SampleColumns, SampleRow};
+use self::sample::{SampleColumns, SampleLayout, SampleRow};
 use super::Chunk;
 use crate::manifest::rows::*;
 
@@ -31,11 +29,11 @@ pub struct WebDatasetWriter<W: Write> {
     tar: tar::Builder<W>,
     tokens: ImageTokens,
     keys: Keys,
-    /// The document at work.
+    /// A buffer for the document of a sample.
     document: Vec<u8>,
 }
 
-/// What stands for an image in the `images` of its sample.
+/// The entry of an image in the `images` of its sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageTokens {
     /// The name of its member.
@@ -44,11 +42,11 @@ pub enum ImageTokens {
     Part,
 }
 
-/// Checks the schema of a Parquet manifest: fails with the name of the first column that is
-/// missing or of a type that cannot be written.
+/// Checks the schema of a Parquet manifest: fails with the name of the first column that is missing or
+/// has a type that cannot be written.
 ///
-/// Types of `text_content`, `content_type` and `materialize_error` are not looked at: a column
-/// that is all null may have any, and only the rows tell.
+/// The types of `text_content`, `content_type` and `materialize_error` are not checked: a column that
+/// is all null may have any type, and only the rows show whether it is.
 pub fn check_schema(schema: &Schema) -> anyhow::Result<()> {
     for name in [SAMPLE_ID, POSITION, MODALITY] {
         let Some((_, field)) = schema.column_with_name(name) else { bail!("column `{name}` is missing") };
@@ -60,7 +58,12 @@ pub fn check_schema(schema: &Schema) -> anyhow::Result<()> {
             bail!("column `{name}` has type {}, not {wanted}", field.data_type());
         }
     }
-    schema.fields().iter().filter(|field| fields::is_passthrough(field.name())).try_for_each(fields::check)
+    for field in schema.fields().iter().filter(|field| fields::is_passthrough(field.name())) {
+        if !json::is_supported(field.data_type()) {
+            bail!("column `{}` cannot be written as JSON", field.name());
+        }
+    }
+    Ok(())
 }
 
 impl<W: Write> WebDatasetWriter<W> {
@@ -69,30 +72,29 @@ impl<W: Write> WebDatasetWriter<W> {
         WebDatasetWriter { tar: tar::Builder::new(out), tokens, keys: Keys::default(), document: Vec::new() }
     }
 
-    /// Writes whole samples: consecutive rows with one `sample_id` are a sample, and none spans
-    /// two chunks.
+    /// Writes the samples of a chunk: consecutive rows with the same `sample_id` are a sample, and none
+    /// spans two chunks.
     pub fn write(&mut self, chunk: &Chunk) -> anyhow::Result<()> {
-        let columns = chunk.tables.iter().map(SampleColumns::of).collect::<anyhow::Result<Vec<_>>>()?;
-        let json = chunk.tables.iter().map(fields::json_column).collect::<anyhow::Result<Vec<_>>>()?;
-        let mut fields = Passthrough::of(&chunk.tables, &json, &OURS)?;
+        let columns = chunk.tables.iter().map(SampleColumns::new).collect::<anyhow::Result<Vec<_>>>()?;
+        let fields = Passthrough::new(&chunk.tables);
         for sample in sample::rows(chunk, &columns).chunk_by(|a, b| a.sample_id == b.sample_id) {
-            self.write_sample(sample, &mut fields).with_context(|| {
+            self.write_sample(sample, &fields).with_context(|| {
                 format!("cannot write sample {:?}", sample[0].sample_id.unwrap_or_default())
             })?;
         }
         Ok(())
     }
 
-    /// Ends the archive, flushes, and hands the writer back.
+    /// Ends the archive and returns the output, flushed.
     pub fn finish(self) -> anyhow::Result<W> {
         let mut out = self.tar.into_inner()?;
         out.flush()?;
         Ok(out)
     }
 
-    fn write_sample(&mut self, sample: &[SampleRow], fields: &mut Passthrough) -> anyhow::Result<()> {
+    fn write_sample<'a>(&mut self, sample: &[SampleRow<'a>], fields: &Passthrough<'a>) -> anyhow::Result<()> {
         let key = self.keys.next(sample[0].sample_id.unwrap_or_default());
-        let mut layout = SampleLayout::of(sample);
+        let mut layout = SampleLayout::new(sample);
         for place in &mut layout.content {
             let row = &sample[place.row];
             let Some(payload) = row.payload else { continue };
@@ -106,7 +108,7 @@ impl<W: Write> WebDatasetWriter<W> {
             });
         }
         self.document.clear();
-        document::write(&mut self.document, sample, &layout, &fields.sample(sample, &OURS)?)?;
+        document::write(&mut self.document, sample, &layout, &fields.sample(sample)?)?;
         member::append(&mut self.tar, &format!("{key}.json"), &self.document)?;
         Ok(())
     }

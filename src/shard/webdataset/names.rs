@@ -1,7 +1,7 @@
-//! Names of members: `{key}.{position}.{extension}`, where the key stands for the sample.
+//! The names of members: `{key}.{position}.{extension}`, where the key identifies the sample.
 //!
-//! A key holds letters, digits, `_`, `-` and `%XX` only, so that readers that split names at the
-//! first dot, take slashes for folders or skip `__names__` find what was meant.
+//! A key holds only letters, digits, `_`, `-` and `%XX`: readers split names at the first dot, take
+//! slashes for folders and skip `__names__`.
 
 use std::collections::HashMap;
 
@@ -13,14 +13,14 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'-');
 /// Gives every sample of a shard a key of its own.
 #[derive(Default)]
 pub struct Keys {
-    /// How often an id came, by its hash: two ids that share one get a number they did not need,
-    /// never a key of each other.
+    /// How often each id occurred, by its hash. Two ids with one hash get a number that they do not
+    /// need, never the same key.
     seen: HashMap<u64, u32>,
 }
 
 impl Keys {
-    /// The key of the next sample: its id, percent-encoded. A number follows where the id came
-    /// before, or is empty; the encoded dash before it is no encoding of any id.
+    /// The key of the next sample: its id, percent-encoded. A number follows if the id repeats or is
+    /// empty; no id encodes to the `%2D` before it.
     pub fn next(&mut self, sample_id: &str) -> String {
         let count = self.seen.entry(xxh3_64(sample_id.as_bytes())).or_default();
         *count += 1;

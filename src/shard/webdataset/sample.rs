@@ -1,12 +1,12 @@
-//! Rows of a chunk, typed, and which place each of them has in its sample.
+//! The rows of a chunk, typed, and the position of each row in its sample.
 
 use anyhow::{Context, bail};
 use arrow_array::{Array, Int64Array, RecordBatch, StringViewArray};
 
-use super::super::{Chunk, Filled};
 use crate::manifest::rows::*;
+use crate::shard::Chunk;
 
-/// The columns of one table of a chunk that have a meaning.
+/// The columns of a table that onepull interprets, and [`JSON_FIELDS`].
 pub struct SampleColumns {
     sample_id: StringViewArray,
     position: Int64Array,
@@ -15,12 +15,14 @@ pub struct SampleColumns {
     text: StringViewArray,
     source_ref: StringViewArray,
     error: StringViewArray,
+    json: StringViewArray,
 }
 
 /// One row, borrowed from its chunk.
 pub struct SampleRow<'a> {
-    /// The table it is in, and where there.
+    /// The index of its table in the chunk.
     pub table: usize,
+    /// The index of the row in its table.
     pub index: usize,
     pub sample_id: Option<&'a str>,
     pub position: Option<i64>,
@@ -31,10 +33,12 @@ pub struct SampleRow<'a> {
     pub payload: Option<&'a [u8]>,
     /// Why it has no payload.
     pub error: Option<&'a str>,
+    /// The other fields of a JSONL row, as a JSON object.
+    pub json: Option<&'a str>,
 }
 
 impl SampleColumns {
-    pub fn of(table: &RecordBatch) -> anyhow::Result<SampleColumns> {
+    pub fn new(table: &RecordBatch) -> anyhow::Result<SampleColumns> {
         Ok(SampleColumns {
             sample_id: text_column(table, SAMPLE_ID)?,
             position: position_column(table)?,
@@ -43,15 +47,17 @@ impl SampleColumns {
             text: optional_text_column(table, TEXT_CONTENT)?,
             source_ref: optional_text_column(table, SOURCE_REF)?,
             error: optional_text_column(table, MATERIALIZE_ERROR)?,
+            json: optional_text_column(table, JSON_FIELDS)?,
         })
     }
 }
 
-/// The rows of `chunk`, whose tables have these columns.
+/// The rows of `chunk`; `columns` are those of its tables.
 pub fn rows<'a>(chunk: &'a Chunk, columns: &'a [SampleColumns]) -> Vec<SampleRow<'a>> {
     let places =
         columns.iter().enumerate().flat_map(|(table, c)| (0..c.position.len()).map(move |at| (table, at)));
-    let rows = places.zip(&chunk.rows).map(|((table, index), filled)| {
+    let outcomes = chunk.rows.iter().zip(chunk.row_payloads());
+    let rows = places.zip(outcomes).map(|((table, index), (filled, payload))| {
         let columns = &columns[table];
         SampleRow {
             table,
@@ -62,21 +68,18 @@ pub fn rows<'a>(chunk: &'a Chunk, columns: &'a [SampleColumns]) -> Vec<SampleRow
             content_type: value(&columns.content_type, index),
             text: value(&columns.text, index),
             source_ref: value(&columns.source_ref, index),
-            payload: filled.payload().map(|payload| &chunk.payloads[payload as usize][..]),
-            error: match filled {
-                Filled::Failed(what) => Some(what),
-                Filled::Materialized(_) => None,
-                Filled::Untouched | Filled::Carried(_) => value(&columns.error, index),
-            },
+            payload: payload.map(|payload| &payload[..]),
+            error: filled.error(value(&columns.error, index)),
+            json: value(&columns.json, index),
         }
     });
     rows.collect()
 }
 
 impl SampleRow<'_> {
-    /// Whether it tells of its sample as a whole, and has no place among texts and images. A row
-    /// with a payload always has one, else the payload would be lost; so does a text or an image
-    /// with a negative position.
+    /// Whether it describes its sample as a whole and has no position in it. A row with a payload
+    /// always has a position, else the payload would be lost; so has a text or an image, even if its
+    /// position is negative.
     pub fn is_metadata(&self) -> bool {
         let elsewhere = match self.modality {
             Some("metadata") => true,
@@ -103,41 +106,39 @@ fn value(column: &StringViewArray, row: usize) -> Option<&str> {
     column.is_valid(row).then(|| column.value(row))
 }
 
-/// The rows of a sample, by place.
+/// The rows of a sample, by position.
 pub struct SampleLayout {
-    /// Rows with a place among texts and images, by position.
+    /// The rows with a position, sorted by it.
     pub content: Vec<SampleEntry>,
-    /// Rows (indices into the sample) that tell of the sample as a whole.
+    /// The rows (indices into the sample) that describe the sample as a whole.
     pub metadata: Vec<usize>,
 }
 
-/// The place of a row.
+/// A row with a position.
 pub struct SampleEntry {
     /// Index into the sample.
     pub row: usize,
     pub position: usize,
-    /// What stands for its payload among the images.
+    /// Its value in `images`, if it has a payload.
     pub token: Option<String>,
     /// The extension of the member that holds the payload.
     pub extension: &'static str,
 }
 
 impl SampleLayout {
-    /// Places rows at their positions. Where these are no places of a list (missing, negative,
-    /// shared by rows, or so large that the list would be mostly gaps), the rows are numbered in
-    /// their order instead, so that none is lost.
-    pub fn of(sample: &[SampleRow]) -> SampleLayout {
+    /// Puts rows at their positions. If a position is missing, negative, shared by two rows, or so
+    /// large that the list would be mostly gaps, all rows are numbered in their order instead, so that
+    /// none is lost.
+    pub fn new(sample: &[SampleRow]) -> SampleLayout {
         let (metadata, content): (Vec<usize>, Vec<usize>) =
             (0..sample.len()).partition(|&row| sample[row].is_metadata());
         let largest = 10 * sample.len() + 1000;
         let given: Option<Vec<usize>> = content
             .iter()
-            .map(|&row| {
-                sample[row].position.and_then(|at| usize::try_from(at).ok()).filter(|&at| at <= largest)
-            })
+            .map(|&row| usize::try_from(sample[row].position?).ok().filter(|&at| at <= largest))
             .collect();
-        let numbers = || (0..content.len()).collect();
-        let positions: Vec<usize> = given.filter(|given| are_distinct(given)).unwrap_or_else(numbers);
+        let in_order = || (0..content.len()).collect();
+        let positions: Vec<usize> = given.filter(|given| are_distinct(given)).unwrap_or_else(in_order);
         let mut content: Vec<SampleEntry> = content
             .into_iter()
             .zip(positions)
@@ -147,14 +148,10 @@ impl SampleLayout {
         SampleLayout { content, metadata }
     }
 
-    /// How long the lists are that have one entry a position.
-    pub fn positions(&self) -> usize {
-        self.content.last().map_or(0, |last| last.position + 1)
-    }
-
-    /// One entry a position, `None` in the gaps.
+    /// One entry per position, `None` in the gaps.
     pub fn aligned<'a, T>(&'a self, mut entry: impl FnMut(&'a SampleEntry) -> Option<T>) -> Vec<Option<T>> {
-        let mut list: Vec<Option<T>> = std::iter::repeat_with(|| None).take(self.positions()).collect();
+        let length = self.content.last().map_or(0, |last| last.position + 1);
+        let mut list: Vec<Option<T>> = std::iter::repeat_with(|| None).take(length).collect();
         for place in &self.content {
             list[place.position] = entry(place);
         }
