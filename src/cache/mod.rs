@@ -44,7 +44,7 @@ impl Cache {
     /// serves what it has.
     pub fn open(root: &Path) -> anyhow::Result<Cache> {
         let context =
-            || format!("cannot open the cache {}; choose another place with --cache", root.display());
+            || format!("cannot open the cache {}; choose another folder with --cache", root.display());
         let entries = layout::entries(root);
         let made = fs::create_dir_all(root).and_then(|()| Scratch::shared(&layout::scratch(root)));
         let scratch = match made {

@@ -29,9 +29,9 @@ use crate::plan::uses::Uses;
 use crate::plan::{self, FileFetch, Plan};
 pub use counters::{Counter, Counters, FailedObjects, FirstFailure, OnFailure};
 pub use fill::{Until, held, plan};
-pub use shard::{ShardPayloads, Supplied, Want, Window};
+pub use shard::{ShardPayloads, Want, Window};
 use tiers::MemoryTier;
-pub use tiers::{ShardTier, ShardUse};
+pub use tiers::{ShardTier, Supplied};
 
 /// A payload, or why there is none.
 pub type PayloadResult = Result<Bytes, Fault>;
@@ -149,7 +149,7 @@ impl<'a> Payloads<'a> {
             return;
         }
         self.monitor.problem(&format!(
-            "the cache cannot keep an object of {} bytes: {error}; such objects are read again when a row needs them",
+            "cannot store an object of {} bytes in the cache: {error}. It is read again for each shard that needs it",
             payload.len()
         ));
     }
@@ -194,8 +194,9 @@ impl<'a> Payloads<'a> {
 
     fn results(&self, wants: &[&Want], found: Vec<Option<Bytes>>) -> Vec<PayloadResult> {
         let result = |(payload, want): (Option<Bytes>, &&Want)| {
-            let fault =
-                || self.failures.get(&want.key).unwrap_or_else(|| Fault::new(FaultClass::Io, "not read"));
+            let fault = || {
+                self.failures.get(&want.key).unwrap_or_else(|| Fault::new(FaultClass::Io, "it was not read"))
+            };
             payload.ok_or_else(fault)
         };
         found.into_iter().zip(wants).map(result).collect()
@@ -228,7 +229,8 @@ impl<'a> Payloads<'a> {
                 if self.seen.lock().damaged.insert(*key) {
                     // The plan counted the length that the file claimed.
                     self.counters.add(Counter::DamagedBytes, length);
-                    let what = format!("cache entry {key} is damaged; its object is fetched again");
+                    let what =
+                        format!("cache entry {key} is damaged; reading the object from its source again");
                     self.monitor.problem(&what);
                 }
                 None

@@ -5,15 +5,14 @@
 //! none of the others; the shard keeps it as long as it names it again.
 
 use std::collections::HashMap;
+use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::Scope;
+use std::thread::{Scope, ScopedJoinHandle};
 
-use anyhow::Context;
 use bytes::Bytes;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::{PayloadResult, Payloads, ShardTier, ShardUse};
+use super::{PayloadResult, Payloads, ShardTier, Supplied};
 use crate::fault::Fault;
 use crate::locator::Target;
 use crate::object::{Key, ObjectName};
@@ -75,7 +74,7 @@ impl Want {
         })
     }
 
-    /// Bytes of the object, where its locator says so.
+    /// Bytes of the object, if its locator has a size.
     pub fn size(&self) -> Option<u64> {
         self.object.size()
     }
@@ -99,51 +98,25 @@ impl Want {
 pub type Window = HashMap<Key, PayloadResult>;
 
 /// Payloads for the rows of one shard.
-pub struct ShardPayloads<'a> {
-    pub payloads: &'a Payloads<'a>,
+pub struct ShardPayloads<'s, 'e> {
+    pub payloads: &'s Payloads<'s>,
     /// For what a limited cache does not take.
     apart: ShardTier,
     /// Whether it was reported that the tier cannot keep something.
     reported: bool,
-    ahead: Ahead,
+    scope: &'s Scope<'s, 'e>,
+    /// A thread that loads the next window.
+    ahead: Option<ScopedJoinHandle<'s, anyhow::Result<Window>>>,
 }
 
-/// A thread that loads one window while rows get the one before.
-struct Ahead {
-    ask: SyncSender<Vec<Want>>,
-    windows: Receiver<anyhow::Result<Window>>,
-    asked: bool,
-}
-
-/// How a reference got its payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Supplied {
-    /// Through the cache, which may hold the object.
-    Cached,
-    /// By a read for the shard alone, this time or before.
-    Apart(ShardUse),
-}
-
-impl<'a> ShardPayloads<'a> {
-    /// Loads ahead on a thread of `scope`, which ends with this.
-    pub fn new<'s>(
-        payloads: &'a Payloads<'a>,
+impl<'s, 'e> ShardPayloads<'s, 'e> {
+    /// Loads ahead on threads of `scope`.
+    pub fn new(
+        payloads: &'s Payloads<'s>,
         apart: ShardTier,
-        scope: &'s Scope<'s, '_>,
-    ) -> ShardPayloads<'a>
-    where
-        'a: 's,
-    {
-        let (ask, asked) = sync_channel::<Vec<Want>>(1);
-        let (deliver, windows) = sync_channel(1);
-        scope.spawn(move || {
-            for wants in asked {
-                if deliver.send(payloads.window(&wants, |distinct| payloads.load(distinct))).is_err() {
-                    return;
-                }
-            }
-        });
-        ShardPayloads { payloads, apart, reported: false, ahead: Ahead { ask, windows, asked: false } }
+        scope: &'s Scope<'s, 'e>,
+    ) -> ShardPayloads<'s, 'e> {
+        ShardPayloads { payloads, apart, reported: false, scope, ahead: None }
     }
 
     /// Whether windows can be loaded ahead: what is read for the shard alone is known only in the
@@ -152,20 +125,19 @@ impl<'a> ShardPayloads<'a> {
         self.payloads.limited().is_none()
     }
 
-    /// Begins to load `wants`. One window at most is ahead.
+    /// Begins to load `wants`, when no other window is ahead.
     pub fn load_ahead(&mut self, wants: Vec<Want>) {
-        debug_assert!(!self.ahead.asked);
-        self.ahead.asked = !wants.is_empty() && self.ahead.ask.send(wants).is_ok();
+        let payloads = self.payloads;
+        let load = move || payloads.window(&wants, |distinct| payloads.load(distinct));
+        self.ahead = Some(self.scope.spawn(load));
     }
 
     /// Waits for the window that is ahead, if there is one.
     ///
     /// Fails only when the run is to stop.
     pub fn take_ahead(&mut self) -> anyhow::Result<Window> {
-        match std::mem::take(&mut self.ahead.asked) {
-            true => self.ahead.windows.recv().context("the thread that loads payloads ended")?,
-            false => Ok(Window::new()),
-        }
+        let Some(thread) = self.ahead.take() else { return Ok(Window::new()) };
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     /// Loads `wants` now.
@@ -182,10 +154,7 @@ impl<'a> ShardPayloads<'a> {
         if last {
             self.payloads.memory.forget(&want.key);
         }
-        match self.takes(want) {
-            true => Supplied::Cached,
-            false => Supplied::Apart(self.apart.used(&want.key)),
-        }
+        if self.takes(want) { Supplied::Cached } else { self.apart.used(&want.key) }
     }
 
     fn takes(&self, want: &Want) -> bool {
@@ -219,7 +188,7 @@ impl<'a> ShardPayloads<'a> {
             && !std::mem::replace(&mut self.reported, true)
         {
             self.payloads.monitor.problem(&format!(
-                "payloads that recur in a shard cannot be kept beside it: {error}; they are read again"
+                "cannot keep repeated images in the output folder: {error}. They are read again"
             ));
         }
     }

@@ -119,9 +119,12 @@ enum Kept {
     },
 }
 
-/// Which reference of a shard to an object this is.
+/// How a reference got its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShardUse {
+pub enum Supplied {
+    /// Through the cache, which may hold the object.
+    Cached,
+    /// By a read for the shard alone: at its first reference to the object, and at a later one.
     First,
     Again,
 }
@@ -170,13 +173,13 @@ impl ShardTier {
     }
 
     /// Counts one reference as served; the last one lets the payload go.
-    pub fn used(&mut self, key: &Key) -> ShardUse {
-        let Some(object) = self.objects.get_mut(key) else { return ShardUse::First };
+    pub fn used(&mut self, key: &Key) -> Supplied {
+        let Some(object) = self.objects.get_mut(key) else { return Supplied::First };
         object.left = object.left.saturating_sub(1);
         if object.left == 0 {
             object.kept = Kept::None;
         }
-        if std::mem::replace(&mut object.served, true) { ShardUse::Again } else { ShardUse::First }
+        if std::mem::replace(&mut object.served, true) { Supplied::Again } else { Supplied::First }
     }
 }
 
@@ -225,11 +228,11 @@ mod tests {
             }
             assert_eq!(tier.file.is_some(), room < 2 * (300 + OVERHEAD), "{room} bytes of room");
             assert_eq!(tier.get(&key(1)), None, "it is needed once");
-            assert_eq!((tier.used(&key(1)), tier.used(&key(2))), (ShardUse::First, ShardUse::First));
+            assert_eq!((tier.used(&key(1)), tier.used(&key(2))), (Supplied::First, Supplied::First));
             assert_eq!(tier.get(&key(2)).as_ref(), Some(&payloads[1]));
-            assert_eq!((tier.used(&key(2)), tier.get(&key(2))), (ShardUse::Again, None));
+            assert_eq!((tier.used(&key(2)), tier.get(&key(2))), (Supplied::Again, None));
             assert_eq!(tier.get(&key(3)).as_ref(), Some(&payloads[2]));
-            for expected in [ShardUse::First, ShardUse::Again, ShardUse::Again] {
+            for expected in [Supplied::First, Supplied::Again, Supplied::Again] {
                 assert_eq!(tier.used(&key(3)), expected);
             }
             assert_eq!(tier.get(&key(3)), None);

@@ -1,9 +1,9 @@
 //! What to fetch, in which order, in how many requests. Pure: no I/O, no clock.
 //!
 //! A [`Plan`] is made once, from the counted objects and what the cache holds of them. It marks each
-//! object with what is to be done for it, so that nobody asks the cache again. How the targets of a
-//! file become requests in the end is for the store to say, since members of an archive have places
-//! only there; the plan says how many there are at most.
+//! object with what is to be done for it, so that nobody asks the cache again. The store decides in the
+//! end which targets of a file share a request, since only it knows where the members of an archive are;
+//! the plan gives an upper bound.
 
 pub mod coalesce;
 pub mod uses;
@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::locator::{Location, Target};
 use crate::object::{Key, Object, ObjectName};
 use coalesce::coalesce;
-use uses::{CacheTakes, Uses};
+use uses::Uses;
 
 /// What to do for all objects of a run.
 #[derive(Default)]
@@ -26,8 +26,6 @@ pub struct Plan {
     pub batches: Vec<Marks>,
     /// `None`: the cache takes every object, and uses are not counted.
     pub uses: Option<Uses>,
-    /// The objects that recur so far, where uses are counted.
-    recurring: Option<Vec<(u64, u64, bool)>>,
     /// Files of which ranges are read: a large one comes in several batches, and counts once.
     ranged: HashSet<u64>,
 }
@@ -52,7 +50,7 @@ pub struct Marks(Vec<u8>);
 /// Sums over a plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlanTotals {
-    /// Objects that only finished shards need, and their bytes as far as locators or cache tell.
+    /// Objects that only finished shards need, and their bytes as far as they are known.
     pub reused: u64,
     pub reused_bytes: u64,
     pub held: u64,
@@ -71,7 +69,7 @@ pub struct PlanTotals {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FetchSize {
     pub objects: u64,
-    /// Objects whose size the locator tells, and the sum of these sizes in bytes.
+    /// Objects whose locator has a size, and the sum of these sizes in bytes.
     pub sized: u64,
     pub sized_bytes: u64,
     /// Read calls at most.
@@ -88,21 +86,17 @@ pub struct FileFetch {
 }
 
 impl Plan {
-    /// A plan for a limited cache.
-    pub fn limited(uses: Uses) -> Plan {
-        Plan { uses: Some(uses), ..Plan::default() }
-    }
-
-    /// A plan that counts the uses of objects, for a cache that takes all.
-    pub fn counting() -> Plan {
-        Plan { recurring: Some(Vec::new()), ..Plan::default() }
+    /// An empty plan. `uses`: of the objects that a limited cache takes; or empty, to be filled with all
+    /// that repeat, for a cache that takes all.
+    pub fn new(uses: Option<Uses>) -> Plan {
+        Plan { uses, ..Plan::default() }
     }
 
     /// Adds a batch of objects, distinct and sorted. `held`: the bytes of each that the cache holds.
     pub fn add(&mut self, objects: &[Object], held: &[Option<u64>]) {
-        if let Some(recurring) = &mut self.recurring {
-            let objects = objects.iter().filter(|object| object.count > 1);
-            recurring.extend(objects.map(|object| (object.name.id().short(), object.count, true)));
+        if let Some(uses) = self.uses.as_mut().filter(|uses| !uses.cache_is_limited()) {
+            let repeated = objects.iter().filter(|object| object.count > 1);
+            repeated.for_each(|object| uses.push(object.name.id().short(), object.count));
         }
         let totals = &mut self.totals;
         let mut marks = Marks::default();
@@ -146,8 +140,8 @@ impl Plan {
     pub fn finish(mut self) -> Plan {
         self.totals.files += self.ranged.len() as u64;
         self.ranged = HashSet::new();
-        if let Some(recurring) = self.recurring.take() {
-            self.uses = Some(Uses::new(recurring, CacheTakes::All));
+        if let Some(uses) = &mut self.uses {
+            uses.sort();
         }
         self
     }
@@ -256,10 +250,11 @@ mod tests {
             wanted,
         };
         let objects: Vec<Object> = (1..=6).map(|n| object(n, n != 2)).collect();
-        let ids = [1, 3, 4].map(|at: usize| objects[at].name.id().short());
-        let uses = Uses::new(ids.map(|id| (id, 2, true)), CacheTakes::Admitted);
+        let mut uses = Uses::new(uses::CacheTakes::Admitted);
+        [1, 3, 4].into_iter().for_each(|at: usize| uses.push(objects[at].name.id().short(), 2));
+        uses.sort();
         let held = [Some(7), Some(8), None, None, None, None];
-        let mut plan = Plan::limited(uses);
+        let mut plan = Plan::new(Some(uses));
         plan.add(&objects[..3], &held[..3]);
         plan.add(&objects[3..], &held[3..]);
         let Plan { totals, batches, .. } = plan.finish();

@@ -1,15 +1,19 @@
-//! What is known of each object that recurs while shards are written: the references that are still to
-//! come, and whether the cache takes it.
+//! What is known of the objects that repeat while shards are written: the references that are still to
+//! come, and whether the cache takes them.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::object::ObjectName;
 
-/// The objects of a run that are referenced more than once.
+/// Objects that are referenced more than once: all of them, or those that a limited cache takes.
+///
+/// An object takes [`BYTES_PER_OBJECT`]. All of them are counted only where they fit the memory of the
+/// run. Those that a limited cache takes are bounded by its limit instead: a cache of 1 TB holds 10
+/// million payloads of 100 kB, whose uses take 160 MB.
 pub struct Uses {
-    /// By [`crate::object::ObjectId::short`], ascending: with n of these objects, another one is taken
-    /// for one of them with probability n / 2^64.
-    objects: Vec<(u64, AtomicU32)>,
+    /// The references left, by [`crate::object::ObjectId::short`], ascending once sorted: with n of these
+    /// objects, another one is mistaken for one of them with probability n / 2^64.
+    left: Vec<(u64, AtomicU32)>,
     cache: CacheTakes,
 }
 
@@ -17,42 +21,31 @@ pub struct Uses {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheTakes {
     All,
-    /// Those that are marked so.
+    /// Those in the table.
     Admitted,
 }
-
-/// The bit of a word that says that the cache takes the object; the others count what is left.
-const ADMITTED: u32 = 1 << 31;
 
 /// Bytes that a table takes for each object.
 pub const BYTES_PER_OBJECT: u64 = size_of::<(u64, AtomicU32)>() as u64;
 
 impl Uses {
-    /// `objects`, in any order: [`crate::object::ObjectId::short`] of each, its references, and whether
-    /// it is admitted.
-    pub fn new(objects: impl IntoIterator<Item = (u64, u64, bool)>, cache: CacheTakes) -> Uses {
-        let word = |count: u64, admitted| {
-            let left = u32::try_from(count).unwrap_or(u32::MAX).min(ADMITTED - 1);
-            AtomicU32::new(left | if admitted { ADMITTED } else { 0 })
-        };
-        let mut objects: Vec<_> =
-            objects.into_iter().map(|(id, count, admitted)| (id, word(count, admitted))).collect();
-        objects.sort_unstable_by_key(|(id, _)| *id);
-        Uses { objects, cache }
+    pub fn new(cache: CacheTakes) -> Uses {
+        Uses { left: Vec::new(), cache }
+    }
+
+    /// Adds an object, by [`crate::object::ObjectId::short`], with its references.
+    pub fn push(&mut self, id: u64, count: u64) {
+        self.left.push((id, AtomicU32::new(u32::try_from(count).unwrap_or(u32::MAX))));
+    }
+
+    /// To be called between the last [`Uses::push`] and the first question.
+    pub fn sort(&mut self) {
+        self.left.sort_unstable_by_key(|(id, _)| *id);
     }
 
     /// Whether the cache takes the object. A limited one takes none that is referenced once.
     pub fn admit(&self, name: &ObjectName) -> bool {
-        let admitted = |word: &AtomicU32| word.load(Ordering::Relaxed) & ADMITTED != 0;
-        self.cache == CacheTakes::All || self.word(name).is_some_and(admitted)
-    }
-
-    /// Counts one reference as served; whether it was the last one.
-    pub fn used(&self, name: &ObjectName) -> bool {
-        let Some(word) = self.word(name) else { return true };
-        let less = |word: u32| (word & !ADMITTED > 0).then(|| word - 1);
-        let before = word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        before.unwrap_or_else(|word| word) & !ADMITTED <= 1
+        self.cache == CacheTakes::All || self.left(name).is_some()
     }
 
     /// Whether there are objects that the cache does not take.
@@ -60,14 +53,21 @@ impl Uses {
         self.cache == CacheTakes::Admitted
     }
 
-    /// Whether more than one reference is still to be served.
-    pub fn recur(&self, name: &ObjectName) -> bool {
-        self.word(name).is_some_and(|word| word.load(Ordering::Relaxed) & !ADMITTED > 1)
+    /// Counts one reference as served; whether it was the last one.
+    pub fn used(&self, name: &ObjectName) -> bool {
+        let Some(left) = self.left(name) else { return true };
+        let less = |left: u32| left.checked_sub(1);
+        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).unwrap_or(0) <= 1
     }
 
-    fn word(&self, name: &ObjectName) -> Option<&AtomicU32> {
-        let found = self.objects.binary_search_by_key(&name.id().short(), |(id, _)| *id);
-        found.ok().map(|at| &self.objects[at].1)
+    /// Whether more than one reference is still to be served.
+    pub fn recur(&self, name: &ObjectName) -> bool {
+        self.left(name).is_some_and(|left| left.load(Ordering::Relaxed) > 1)
+    }
+
+    fn left(&self, name: &ObjectName) -> Option<&AtomicU32> {
+        let found = self.left.binary_search_by_key(&name.id().short(), |(id, _)| *id);
+        found.ok().map(|at| &self.left[at].1)
     }
 }
 
@@ -77,13 +77,19 @@ mod tests {
     use crate::locator::Target;
 
     #[test]
-    fn references_are_counted_down_and_objects_that_come_once_are_not_admitted() {
+    fn references_are_counted_down_and_what_is_not_in_the_table_is_not_admitted() {
         let names = ["/a", "/b", "/c"].map(|path| ObjectName::new(path.as_bytes(), &Target::Whole));
         let [a, b, c] = &names;
-        let objects = [(a.id().short(), 2, true), (b.id().short(), u64::MAX, false)];
-        assert!(Uses::new(objects, CacheTakes::All).admit(c));
-        let uses = Uses::new(objects, CacheTakes::Admitted);
-        assert_eq!([a, b, c].map(|name| uses.admit(name)), [true, false, false]);
+        let table = |cache| {
+            let mut uses = Uses::new(cache);
+            uses.push(a.id().short(), 2);
+            uses.push(b.id().short(), u64::MAX);
+            uses.sort();
+            uses
+        };
+        assert!(table(CacheTakes::All).admit(c));
+        let uses = table(CacheTakes::Admitted);
+        assert_eq!([a, b, c].map(|name| uses.admit(name)), [true, true, false]);
         assert_eq!([a, b, c].map(|name| uses.recur(name)), [true, true, false]);
         assert_eq!([a, b, c].map(|name| uses.used(name)), [false, false, true]);
         assert_eq!([a, b, c].map(|name| uses.recur(name)), [false, true, false]);

@@ -65,7 +65,7 @@ fn a_cache_without_space_costs_source_reads_and_nothing_else() {
     }
     assert_eq!(files::entries(&corpus.path("cache")).len(), 3);
     assert_eq!(std::fs::read_dir(corpus.path("cache/v1/tmp")).unwrap().count(), 0);
-    assert!(text(&ended.stderr).contains("the cache cannot keep an object"), "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("cannot store an object"), "{}", text(&ended.stderr));
 }
 
 #[test]

@@ -1,41 +1,50 @@
-//! Which objects a cache of limited size takes: chosen once, before the first fetch, from the counts.
+//! What goes through the cache: decided once, before the first fetch.
 //!
-//! The choice is that of [`crate::analysis::admission`]. Nothing is evicted: entries of earlier runs
-//! stay, and what is not admitted is read again for each shard that needs it.
+//! Of objects that do not all fit, [`admit`] chooses as [`crate::analysis::admission`] does. Nothing is
+//! evicted: entries of earlier runs stay, and what is not admitted is read again for each shard that
+//! needs it. [`probe`] bypasses the cache where the break-even of caching ([`AccessCosts::cache_pays`])
+//! says that it is not worth its cost.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use bytesize::ByteSize;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::options::{CacheLimit, CachePolicy};
 use super::report::CacheAdmission;
+use super::{RunContext, budget};
 use crate::analysis::admission::{Policy, Verdict, admit_entries};
+use crate::analysis::cost::{AccessCosts, CacheWork};
 use crate::analysis::table::MultiplicityTable;
 use crate::cache::ENTRY_OVERHEAD;
-use crate::counting::named::NamedCounts;
+use crate::counting::named::{NamedCounts, NamedTotals};
+use crate::locator::Target;
 use crate::monitor::Monitor;
 use crate::object::Object;
+use crate::payloads::{self, Counter, Payloads, Until};
+use crate::plan::FileFetch;
 use crate::plan::uses::{CacheTakes, Uses};
 
 /// The size of each object where none is known, bytes.
 const GUESS_BYTES: u64 = 1 << 20;
 
-/// Admits objects to a cache of `limit`. `size` finds out the bytes of an object whose locator does
-/// not say them, if that costs little.
+/// Admits objects to a cache of `limit`, by the sizes that their locators name or that are cheap to find
+/// out. Takes 32 bytes for each object that repeats while it chooses.
 ///
 /// Fails when the counts cannot be read back, and when interrupted.
 pub fn admit(
     counts: &NamedCounts,
-    batch_bytes: u64,
     limit: CacheLimit,
-    size: &(dyn Fn(&Object) -> Option<u64> + Sync),
-    pool: &rayon::ThreadPool,
-    monitor: &dyn Monitor,
+    context: &RunContext,
 ) -> anyhow::Result<(Uses, CacheAdmission)> {
+    let RunContext { pool, monitor, .. } = *context;
     let (mut table, mut recurring) = (MultiplicityTable::default(), Vec::new());
-    for batch in counts.batches(batch_bytes) {
+    for batch in counts.batches(budget::batch_bytes(context.options)) {
         monitor.check()?;
         let batch = batch?;
         let objects: Vec<&Object> = batch.iter().filter(|object| object.count > 1).collect();
-        let sized = |object: &&Object| object.name.size().or_else(|| size(object));
+        let sized = |object: &&Object| size(object, context);
         let sizes: Vec<Option<u64>> =
             pool.install(|| objects.par_iter().with_min_len(64).map(sized).collect());
         for (object, size) in objects.into_iter().zip(sizes) {
@@ -61,8 +70,12 @@ pub fn admit(
         }
         Verdict::LeftOut => false,
     };
-    let sized = recurring.into_iter().filter_map(|(id, k, size)| Some((id, k, size.or(table.assumed())?)));
-    let uses = Uses::new(sized.map(|(id, k, size)| (id, k, admits(k, size))), CacheTakes::Admitted);
+    let mut uses = Uses::new(CacheTakes::Admitted);
+    for (id, k, size) in recurring {
+        if size.or(table.assumed()).is_some_and(|size| admits(k, size)) {
+            uses.push(id, k);
+        }
+    }
     let (sums, references) = (admission.admitted, counts.totals.references);
     let summary = CacheAdmission {
         policy: limit.policy.name(),
@@ -72,6 +85,15 @@ pub fn admit(
         predicted_hit_rate: if references == 0 { 0.0 } else { sums.hits as f64 / references as f64 },
     };
     Ok((uses, summary))
+}
+
+/// The bytes of an object, if its locator, its entry in the cache or the length of its file gives them.
+/// Members of archives would take more than a look at their file.
+fn size(object: &Object, context: &RunContext) -> Option<u64> {
+    let held = || payloads::held(&context.options.cache_dir, object);
+    let is_file = object.name.target() == Target::Whole;
+    let length = || is_file.then(|| context.source.length(&object.name.location())).flatten();
+    object.name.size().or_else(held).or_else(length)
 }
 
 /// Objects of unknown size are taken to have the mean of the others.
@@ -85,8 +107,90 @@ fn assume_sizes(table: &mut MultiplicityTable, monitor: &dyn Monitor) {
     let mean = mean.map_or(GUESS_BYTES, |mean| u64::try_from(mean).unwrap_or(u64::MAX));
     table.assume(mean);
     monitor.problem(&format!(
-        "the size of {unknown} of the {} objects that recur is unknown; --cache-limit assumes {mean} bytes for \
-         each, so the cache may take more or less than the limit",
-        totals.objects
+        "{unknown} of {} objects that repeat have no known size. --cache-limit assumes {} for each, so the \
+         cache may exceed the limit",
+        totals.objects,
+        ByteSize(mean).display().si()
     ));
+}
+
+/// How payloads get from sources to rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    Cache,
+    Direct,
+}
+
+/// Files that are sampled, and objects of each that are timed: neighbours, so that an archive is
+/// looked through once, as in a run.
+const FILES: usize = 8;
+const OBJECTS: usize = 6;
+
+/// Times a sample of what the cache lacks and decides. What the sample read is in the cache
+/// afterwards.
+pub fn probe(payloads: &Payloads, counts: &NamedCounts, batch_bytes: u64) -> anyhow::Result<Route> {
+    let batch = counts.batches(batch_bytes).zip(&payloads.plan.batches).next();
+    let Some((objects, marks)) = batch else { return Ok(Route::Cache) };
+    let files = sample(payloads.to_fetch(&objects?, marks));
+    let counters = &payloads.counters;
+    let (timed, bytes, hit) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let before = [Counter::SourceNanos, Counter::PutNanos].map(|counter| counters.get(counter));
+    payloads.obtain(&files, Until::CacheIsFull, &|key, payload| {
+        let Some(payload) = payload else { return };
+        payloads.keep(key, &payload);
+        let start = Instant::now();
+        if payloads.cache.as_ref().is_some_and(|cache| cache.get(&key).is_some()) {
+            hit.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            timed.fetch_add(1, Ordering::Relaxed);
+            bytes.fetch_add(payload.len() as u64, Ordering::Relaxed);
+            payloads.was_probed(key);
+        }
+    })?;
+    let timed = timed.into_inner();
+    let each = |nanos: u64| nanos as f64 / 1e9 / timed.max(1) as f64;
+    let costs = AccessCosts {
+        source: each(counters.get(Counter::SourceNanos) - before[0]),
+        put: each(counters.get(Counter::PutNanos) - before[1]),
+        hit: each(hit.into_inner()),
+    };
+    let NamedTotals { references, objects, .. } = counts.totals;
+    if timed == 0 || costs.cache_pays(&CacheWork::fetching_first(references, objects)) {
+        counters.add(Counter::Reads, timed);
+        counters.add(Counter::UniqueBytes, bytes.into_inner());
+        return Ok(Route::Cache);
+    }
+    // Without the cache these objects are read again when a row needs them.
+    counters.add(Counter::Rereads, timed);
+    Ok(Route::Direct)
+}
+
+/// Neighbouring objects of some files from all over the plan.
+fn sample(files: Vec<FileFetch>) -> Vec<FileFetch> {
+    let step = files.len().div_ceil(FILES).max(1);
+    let mut sample: Vec<FileFetch> = files.into_iter().step_by(step).collect();
+    for file in &mut sample {
+        file.targets.truncate(OBJECTS);
+        file.keys.truncate(OBJECTS);
+    }
+    sample
+}
+
+/// What to say where the measured times show that the cache, which held all objects, did not pay.
+pub fn advice(payloads: &Payloads, totals: NamedTotals) -> Option<String> {
+    let get = |counter| payloads.counters.get(counter);
+    let each = |nanos, count| get(nanos) as f64 / get(count).max(1) as f64 / 1e9;
+    let costs = AccessCosts {
+        source: each(Counter::SourceNanos, Counter::Reads),
+        put: each(Counter::PutNanos, Counter::Puts),
+        hit: each(Counter::LookupNanos, Counter::Lookups),
+    };
+    let measured = get(Counter::Reads) > 0 && get(Counter::Lookups) > 0;
+    if !measured || costs.cache_pays(&CacheWork::fetching_first(totals.references, totals.objects)) {
+        return None;
+    }
+    let [source, put, hit] = [costs.source, costs.put, costs.hit].map(|seconds| seconds * 1e6);
+    Some(format!(
+        "the cache is slower than the source here: a source read takes {source:.0} µs per object, a put {put:.0} \
+         µs, a hit {hit:.0} µs. --cache-mode auto bypasses the cache"
+    ))
 }

@@ -38,7 +38,7 @@ impl WriteMemory {
         let Some(spare) = options.memory.checked_sub(needed) else {
             let size = |bytes| ByteSize(bytes).display().si();
             anyhow::bail!(
-                "--memory {} is too little: give at least {}, or a smaller --row-group-size than {}",
+                "--memory {} is too small: give at least {}, or a --row-group-size below {}",
                 size(options.memory),
                 size(needed),
                 size(options.row_group_bytes),
@@ -56,19 +56,9 @@ impl WriteMemory {
     }
 }
 
-/// The shares of counting, bytes.
-#[derive(Clone, Copy)]
-pub struct CountMemory {
-    /// While manifests are read and references counted.
-    pub scan: u64,
-    /// For the counted objects, until shards are written.
-    pub objects: u64,
-}
-
-impl CountMemory {
-    pub fn new(options: &Options) -> CountMemory {
-        CountMemory { scan: options.memory, objects: options.memory / 4 }
-    }
+/// For the counted objects, until shards are written.
+pub fn object_bytes(options: &Options) -> u64 {
+    options.memory / 4
 }
 
 /// Objects are planned and fetched in batches: decoded, one takes several times the memory of its

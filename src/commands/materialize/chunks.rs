@@ -10,13 +10,14 @@ use std::ops::Range;
 use arrow_array::{Array, BooleanArray, RecordBatch};
 use arrow_select::filter::filter_record_batch;
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::options::OnError;
 use super::wants::{RowWant, RowWants};
 use crate::fault::{Fault, FaultClass};
 use crate::manifest::rows;
 use crate::object::Key;
-use crate::payloads::{ShardPayloads, ShardUse, Supplied, Want, Window};
+use crate::payloads::{ShardPayloads, Supplied, Want, Window};
 use crate::shard::{Chunk, Cut, Filled};
 
 /// Payload bytes that are loaded together, by estimate.
@@ -42,23 +43,26 @@ pub struct Rule {
 }
 
 /// What became of the rows of a shard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardCounts {
     pub rows_out: u64,
     pub rows_dropped: u64,
     pub materialized: u64,
     pub materialized_bytes: u64,
-    /// Failed references, by class.
+    /// Failed references, by class. A shard that has any is not finished.
+    #[serde(skip)]
     pub failed: BTreeMap<FaultClass, u64>,
     /// References whose object could be read: those to objects that the cache may hold; and, of other
     /// objects, those beyond the first in this shard.
+    #[serde(skip)]
     pub through_cache: u64,
+    #[serde(skip)]
     pub in_shard_duplicates: u64,
 }
 
 /// Takes rows, gives chunks.
-pub struct Chunker<'a> {
-    payloads: ShardPayloads<'a>,
+pub struct Chunker<'s, 'e> {
+    payloads: ShardPayloads<'s, 'e>,
     rule: Rule,
     chunk: Chunk,
     /// Bytes of the distinct payloads, and of the tables, of the chunk.
@@ -70,11 +74,11 @@ pub struct Chunker<'a> {
     window: Window,
     /// Sample of the last row of the chunk.
     sample: Option<String>,
-    pub outcome: ShardCounts,
+    pub counts: ShardCounts,
 }
 
-impl<'a> Chunker<'a> {
-    pub fn new(payloads: ShardPayloads<'a>, rule: Rule) -> Chunker<'a> {
+impl<'s, 'e> Chunker<'s, 'e> {
+    pub fn new(payloads: ShardPayloads<'s, 'e>, rule: Rule) -> Chunker<'s, 'e> {
         Chunker {
             payloads,
             rule,
@@ -84,7 +88,7 @@ impl<'a> Chunker<'a> {
             known: HashMap::new(),
             window: Window::new(),
             sample: None,
-            outcome: ShardCounts::default(),
+            counts: ShardCounts::default(),
         }
     }
 
@@ -94,7 +98,7 @@ impl<'a> Chunker<'a> {
         rows: &RowWants,
         emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        self.outcome.rows_dropped += rows.rows.bad.len() as u64;
+        self.counts.rows_dropped += rows.rows.bad.len() as u64;
         let table = &rows.rows.table;
         let row_bytes = table_bytes(table) / rows.wants.len().max(1) as u64;
         let mut start = 0;
@@ -126,8 +130,12 @@ impl<'a> Chunker<'a> {
     }
 
     /// Emits what is left.
-    pub fn finish(&mut self, emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>) -> anyhow::Result<()> {
-        self.end_chunk(emit)
+    pub fn finish(
+        mut self,
+        emit: &mut dyn FnMut(&Chunk) -> anyhow::Result<()>,
+    ) -> anyhow::Result<ShardCounts> {
+        self.end_chunk(emit)?;
+        Ok(self.counts)
     }
 
     /// A row that needs nothing keeps the payload it has.
@@ -157,19 +165,19 @@ impl<'a> Chunker<'a> {
         // A payload that a step failed on was read all the same.
         if known.is_ok() || self.payloads.payloads.failures.get(&want.key).is_none() {
             match supplied {
-                Supplied::Cached => self.outcome.through_cache += 1,
-                Supplied::Apart(ShardUse::First) => {}
-                Supplied::Apart(ShardUse::Again) => self.outcome.in_shard_duplicates += 1,
+                Supplied::Cached => self.counts.through_cache += 1,
+                Supplied::First => {}
+                Supplied::Again => self.counts.in_shard_duplicates += 1,
             }
         }
         Ok(match known {
             Ok(index) => {
-                self.outcome.materialized += 1;
-                self.outcome.materialized_bytes += self.chunk.payloads[*index as usize].len() as u64;
+                self.counts.materialized += 1;
+                self.counts.materialized_bytes += self.chunk.payloads[*index as usize].len() as u64;
                 Filled::Materialized(*index)
             }
             Err(fault) => {
-                *self.outcome.failed.entry(fault.class).or_default() += 1;
+                *self.counts.failed.entry(fault.class).or_default() += 1;
                 Filled::Failed(fault.to_string())
             }
         })
@@ -206,7 +214,9 @@ impl<'a> Chunker<'a> {
                 break;
             }
         }
-        self.payloads.load_ahead(ahead);
+        if !ahead.is_empty() {
+            self.payloads.load_ahead(ahead);
+        }
         self.window.extend(self.payloads.window(&now)?);
         Ok(())
     }
@@ -238,8 +248,8 @@ impl<'a> Chunker<'a> {
         (self.bytes, self.table_bytes) = (0, 0);
         let before = chunk.rows.len();
         drop_rows(&mut chunk, self.rule.on_error)?;
-        self.outcome.rows_dropped += (before - chunk.rows.len()) as u64;
-        self.outcome.rows_out += chunk.rows.len() as u64;
+        self.counts.rows_dropped += (before - chunk.rows.len()) as u64;
+        self.counts.rows_out += chunk.rows.len() as u64;
         if chunk.rows.is_empty() { Ok(()) } else { emit(&chunk) }
     }
 }

@@ -19,7 +19,8 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
 use super::chunks::ShardCounts;
-use super::options::Existing;
+use super::inputs::Input;
+use super::options::{Existing, Options};
 use crate::monitor::Monitor;
 use crate::publish::Draft;
 use crate::scratch::Scratch;
@@ -30,7 +31,7 @@ pub struct OutputFolder {
     scratch: Scratch,
 }
 
-/// What a finished shard is, and what it was made from.
+/// A shard, and what it was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardRecord {
     /// BLAKE3 of the manifest.
@@ -39,22 +40,8 @@ pub struct ShardRecord {
     pub options: String,
     pub bytes: u64,
     pub blake3: String,
-    pub rows_out: u64,
-    pub rows_dropped: u64,
-    pub materialized: u64,
-    pub materialized_bytes: u64,
-}
-
-impl ShardRecord {
-    pub fn outcome(&self) -> ShardCounts {
-        ShardCounts {
-            rows_out: self.rows_out,
-            rows_dropped: self.rows_dropped,
-            materialized: self.materialized,
-            materialized_bytes: self.materialized_bytes,
-            ..ShardCounts::default()
-        }
-    }
+    #[serde(flatten)]
+    pub counts: ShardCounts,
 }
 
 impl OutputFolder {
@@ -103,34 +90,32 @@ fn record_path(folder: &Path, shard: &Path) -> PathBuf {
     name.into()
 }
 
-/// The record of the finished shard of `manifest`, made with these options; `None` where the shard has
-/// to be made.
+/// The record of the finished shard of `input`, made with the options that `fingerprint` stands for;
+/// `None` where the shard has to be made.
 ///
-/// Fails when a file is there that no run of this tool has written.
-pub fn find(
-    folder: &Path,
-    shard: &Path,
-    manifest: &Path,
-    options: &str,
-    existing: Existing,
+/// Fails when a file is there that no run of onepull wrote, and when the run is to stop.
+pub fn find_finished(
+    input: &Input,
+    fingerprint: &str,
+    options: &Options,
     monitor: &dyn Monitor,
 ) -> anyhow::Result<Option<ShardRecord>> {
-    if existing == Existing::Overwrite {
+    let Some(folder) = options.output.as_deref().filter(|_| options.existing == Existing::Keep) else {
         return Ok(None);
-    }
-    let path = folder.join(shard);
-    let Ok(json) = fs::read(record_path(folder, shard)) else {
+    };
+    let path = folder.join(&input.shard);
+    let Ok(json) = fs::read(record_path(folder, &input.shard)) else {
         if path.exists() {
-            bail!("{} is there and was not written by this tool; --overwrite replaces it", path.display());
+            bail!("{} exists and onepull did not write it; pass --overwrite to replace it", path.display());
         }
         return Ok(None);
     };
     let Ok(record) = serde_json::from_slice::<ShardRecord>(&json) else { return Ok(None) };
     let same_length = path.metadata().is_ok_and(|metadata| metadata.len() == record.bytes);
-    if record.options != options || !same_length {
+    if record.options != fingerprint || !same_length {
         return Ok(None);
     }
-    let finished = hash(manifest, monitor).is_ok_and(|hash| hash == record.manifest)
+    let finished = hash(&input.manifest.path, monitor).is_ok_and(|hash| hash == record.manifest)
         && hash(&path, monitor).is_ok_and(|hash| hash == record.blake3);
     monitor.check()?;
     Ok(finished.then_some(record))

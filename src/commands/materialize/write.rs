@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::Prepared;
 use super::budget::WriteMemory;
 use super::chunks::{Chunker, Rule, ShardCounts};
 use super::inputs::Input;
@@ -25,154 +24,163 @@ use crate::payloads::{Payloads, ShardPayloads, ShardTier};
 use crate::shard::{Chunk, Cut, ShardSpec, ShardWriter};
 use crate::threads::in_turns;
 
-/// One result for each input that was pending; an error is that of its manifest.
-pub type AllWritten = Vec<(usize, Result<Written, anyhow::Error>)>;
+/// A manifest and the shard that it becomes.
+pub struct ShardJob {
+    pub input: Input,
+    pub spec: ShardSpec,
+    /// See [`ShardRecord::options`].
+    pub fingerprint: String,
+    /// The shard, where an earlier run finished it.
+    pub finished: Option<ShardRecord>,
+    /// What the rows are; `None` before they are scanned, and where they cannot be read.
+    pub tally: Option<Tally>,
+}
 
+impl ShardJob {
+    /// Looks whether the shard is finished. Fails as [`output::find_finished`].
+    pub fn new(
+        input: Input,
+        spec: ShardSpec,
+        options: &Options,
+        monitor: &dyn Monitor,
+    ) -> anyhow::Result<ShardJob> {
+        // What decides the bytes of a shard beside manifest and payloads.
+        let (on_error, base) = (options.on_error, &input.manifest.base);
+        let text = format!("{} {on_error:?} {base:?} {}", env!("CARGO_PKG_VERSION"), spec.fingerprint());
+        let fingerprint = blake3::hash(text.as_bytes()).to_hex().to_string();
+        let finished = output::find_finished(&input, &fingerprint, options, monitor)?;
+        Ok(ShardJob { input, spec, fingerprint, finished, tally: None })
+    }
+
+    /// The rows, if they are to be written now.
+    pub fn pending(&self) -> Option<&Tally> {
+        self.tally.as_ref().filter(|_| self.finished.is_none())
+    }
+}
+
+/// By the number of the job: its shard, or why its manifest cannot be read any more.
+pub type AllWritten = HashMap<usize, anyhow::Result<ShardRecord>>;
+
+/// Writes the shard of each job that is pending.
+///
 /// Fails when the run ends: what is finished by then stays.
 pub fn write_all(
-    prepared: &Prepared,
+    jobs: &[ShardJob],
     output: &OutputFolder,
     payloads: &Payloads,
     memory: &WriteMemory,
     options: &Options,
 ) -> anyhow::Result<AllWritten> {
     let monitor = payloads.monitor;
-    let pending = prepared.pending();
-    let rows = pending.iter().filter_map(|&at| prepared.scanned.tallies[at].as_ref()).map(|tally| tally.rows);
-    monitor.start(Phase::Write, rows.sum());
+    let pending: Vec<(usize, &Tally)> =
+        jobs.iter().enumerate().filter_map(|(at, job)| Some((at, job.pending()?))).collect();
+    monitor.start(Phase::Write, pending.iter().map(|(_, tally)| tally.rows).sum());
     let results: Mutex<AllWritten> = Mutex::default();
     in_turns(memory.writers, pending.len(), |turns| -> anyhow::Result<()> {
         for nth in turns {
-            let at = pending[nth];
-            let tally = prepared.scanned.tallies[at].as_ref().expect("only what was scanned is pending");
-            let fingerprint = &prepared.fingerprints[at];
-            let memory = &memory.apart;
-            let job = ShardJob { options, fingerprint, tally, output, payloads, memory, monitor };
-            let result = job.write(&prepared.inputs[at], &prepared.specs[at])?;
-            if let Err(error) = &result {
-                monitor.problem(&format!("{error:#}"));
-            }
-            results.lock().push((at, result));
+            let (at, tally) = pending[nth];
+            let task = WriteTask { job: &jobs[at], tally, output, payloads, memory: &memory.apart, options };
+            let result = match task.write() {
+                Ok(record) => Ok(record),
+                Err(Stop::Run(error)) => return Err(error),
+                Err(Stop::Shard(error)) => {
+                    monitor.problem(&format!("{error:#}"));
+                    Err(error)
+                }
+            };
+            results.lock().insert(at, result);
         }
         Ok(())
     })?;
     monitor.finish(Phase::Write);
-    let mut results = results.into_inner();
-    results.sort_by_key(|(at, _)| *at);
-    Ok(results)
+    Ok(results.into_inner())
 }
 
-/// A shard that was written.
-pub struct Written {
-    pub outcome: ShardCounts,
-    pub bytes: u64,
-    pub blake3: String,
+/// Why a shard is not written.
+enum Stop {
+    /// Its manifest is damaged; other shards are not concerned.
+    Shard(anyhow::Error),
+    Run(anyhow::Error),
 }
 
-/// What writing a shard needs beside its input.
-struct ShardJob<'a> {
-    options: &'a Options,
-    /// See [`ShardRecord::options`].
-    fingerprint: &'a str,
-    /// What the rows of the input were when they were scanned.
+impl From<anyhow::Error> for Stop {
+    fn from(error: anyhow::Error) -> Stop {
+        Stop::Run(error)
+    }
+}
+
+/// The error of reading a manifest, or an interruption meanwhile.
+fn manifest_error(error: anyhow::Error) -> Stop {
+    if error.is::<Interrupted>() { Stop::Run(error) } else { Stop::Shard(error) }
+}
+
+/// What writing a shard needs.
+struct WriteTask<'a> {
+    job: &'a ShardJob,
     tally: &'a Tally,
     output: &'a OutputFolder,
     payloads: &'a Payloads<'a>,
     /// For payloads that shards keep for themselves.
     memory: &'a Arc<MemoryBudget>,
-    monitor: &'a dyn Monitor,
+    options: &'a Options,
 }
 
-impl ShardJob<'_> {
-    /// The inner error is that of the manifest: it is damaged, and other shards are not concerned.
-    fn write(&self, input: &Input, spec: &ShardSpec) -> anyhow::Result<Result<Written, anyhow::Error>> {
+impl WriteTask<'_> {
+    fn write(&self) -> Result<ShardRecord, Stop> {
+        let ShardJob { input, spec, fingerprint, .. } = self.job;
         // Before it is read: if it changes meanwhile, the record does not match it.
-        let manifest = match output::hash(&input.manifest.path, self.monitor) {
-            Ok(manifest) => manifest,
-            Err(error) => return self.unread(error),
-        };
+        let manifest = output::hash(&input.manifest.path, self.payloads.monitor).map_err(manifest_error)?;
         let mut draft = self.output.draft()?;
-        let out = BufWriter::with_capacity(256 << 10, Hashed::new(draft.file()));
-        let mut shard = spec.create(out);
-        let outcome = match self.fill(input, spec, &mut shard)? {
-            Ok(outcome) => outcome,
-            Err(error) => return Ok(Err(error)),
-        };
-        let out = shard.finish().map_err(|error| self.explain(input, error))?;
-        let hashed = out.into_inner().map_err(|error| self.explain(input, error.into_error().into()))?;
-        let blake3 = hashed.hasher.finalize().to_hex().to_string();
-        let bytes = hashed.bytes;
-        if let Err(error) = self.check_laws(input, &outcome) {
-            return Ok(Err(error));
-        }
-        let record = ShardRecord {
-            manifest,
-            options: self.fingerprint.to_owned(),
-            bytes,
-            blake3,
-            rows_out: outcome.rows_out,
-            rows_dropped: outcome.rows_dropped,
-            materialized: outcome.materialized,
-            materialized_bytes: outcome.materialized_bytes,
-        };
+        let mut shard = spec.create(BufWriter::with_capacity(256 << 10, Hashed::new(draft.file())));
+        let counts = self.fill(&mut shard)?;
+        let out = shard.finish().map_err(|error| self.explain(error))?;
+        let hashed = out.into_inner().map_err(|error| self.explain(error.into_error().into()))?;
+        let (bytes, blake3) = (hashed.bytes, hashed.hasher.finalize().to_hex().to_string());
+        self.check_laws(&counts).map_err(Stop::Shard)?;
         // A shard with failed references is not finished: the next run tries them again.
-        let record = if outcome.failed.is_empty() {
-            record
-        } else {
-            ShardRecord { manifest: String::new(), ..record }
-        };
+        let manifest = if counts.failed.is_empty() { manifest } else { String::new() };
+        let record = ShardRecord { manifest, options: fingerprint.clone(), bytes, blake3, counts };
         self.output.commit(draft, &input.shard, &record)?;
-        Ok(Ok(Written { outcome, bytes: record.bytes, blake3: record.blake3 }))
+        Ok(record)
     }
 
-    fn fill(
-        &self,
-        input: &Input,
-        spec: &ShardSpec,
-        shard: &mut ShardWriter<BufWriter<Hashed<'_>>>,
-    ) -> anyhow::Result<Result<ShardCounts, anyhow::Error>> {
+    fn fill(&self, shard: &mut ShardWriter<BufWriter<Hashed<'_>>>) -> Result<ShardCounts, Stop> {
+        let ShardJob { input, spec, .. } = self.job;
+        let monitor = self.payloads.monitor;
         let rule = Rule {
             bytes: spec.chunk_bytes,
             cut: spec.cut,
             on_error: self.options.on_error,
             largest: spec.largest_payload,
         };
-        let apart = match self.references_apart(input) {
-            Ok(references) => references,
-            Err(error) => return self.unread(error),
-        };
+        let apart = self.references_apart().map_err(manifest_error)?;
         let tier = ShardTier::new(apart, Arc::clone(self.memory), self.output.scratch().to_owned());
-        let mut emit = |chunk: &Chunk| shard.write(chunk).map_err(|error| self.explain(input, error));
+        let mut emit = |chunk: &Chunk| shard.write(chunk).map_err(|error| self.explain(error));
         std::thread::scope(|scope| {
             let mut chunker = Chunker::new(ShardPayloads::new(self.payloads, tier, scope), rule);
             for rows in input.manifest.rows(ManifestPiece::Whole, Columns::All) {
-                self.monitor.check()?;
-                let rows = match rows {
-                    Ok(rows) => rows,
-                    Err(error) => return Ok(Err(error)),
-                };
-                let wants = match RowWants::new(&rows, &input.manifest.base, rule.cut) {
-                    Ok(wants) => wants,
-                    Err(error) => return Ok(Err(error.context(input.manifest.path.display().to_string()))),
-                };
+                monitor.check()?;
+                let rows = rows.map_err(Stop::Shard)?;
+                let wants = RowWants::new(&rows, &input.manifest.base, rule.cut)
+                    .map_err(|error| Stop::Shard(error.context(input.manifest.path.display().to_string())))?;
                 chunker.push(&wants, &mut emit)?;
-                self.monitor.advance(Phase::Write, (rows.len() + rows.bad.len()) as u64, 0);
+                monitor.advance(Phase::Write, (rows.len() + rows.bad.len()) as u64, 0);
             }
-            chunker.finish(&mut emit)?;
-            Ok(Ok(chunker.outcome))
+            Ok(chunker.finish(&mut emit)?)
         })
     }
 
     /// The references to objects that a limited cache does not take: how often each recurs in the
     /// manifest is known before its payload is read.
-    fn references_apart(&self, input: &Input) -> anyhow::Result<HashMap<Key, u64>> {
+    fn references_apart(&self) -> anyhow::Result<HashMap<Key, u64>> {
+        let manifest = &self.job.input.manifest;
         let mut references = HashMap::new();
-        let Some(uses) = self.payloads.limited() else { return Ok(references) };
-        for rows in input.manifest.rows(ManifestPiece::Whole, Columns::References) {
-            self.monitor.check()?;
-            for want in RowWants::new(&rows?, &input.manifest.base, Cut::AfterAnyRow)?.wants {
+        let Some(admitted) = self.payloads.limited() else { return Ok(references) };
+        for rows in manifest.rows(ManifestPiece::Whole, Columns::References) {
+            self.payloads.monitor.check()?;
+            for want in RowWants::new(&rows?, &manifest.base, Cut::AfterAnyRow)?.wants {
                 if let RowWant::Payload(want) = want
-                    && !uses.admit(&want.object)
+                    && !admitted.admit(&want.object)
                 {
                     *references.entry(want.key).or_default() += 1;
                 }
@@ -183,21 +191,18 @@ impl ShardJob<'_> {
 
     /// Rows in = rows written + rows dropped, and every reference has its outcome: else the
     /// manifest is not the one that was scanned.
-    fn check_laws(&self, input: &Input, outcome: &ShardCounts) -> anyhow::Result<()> {
-        let references = outcome.materialized + outcome.failed.values().sum::<u64>();
-        let rows = outcome.rows_out + outcome.rows_dropped;
+    fn check_laws(&self, counts: &ShardCounts) -> anyhow::Result<()> {
+        let references = counts.materialized + counts.failed.values().sum::<u64>();
+        let rows = counts.rows_out + counts.rows_dropped;
         if (rows, references) != (self.tally.rows, self.tally.references) {
-            anyhow::bail!("{}: it changed while it was being read; run again", input.manifest.path.display());
+            let path = self.job.input.manifest.path.display();
+            anyhow::bail!("{path}: it changed while it was being read; run again");
         }
         Ok(())
     }
 
-    fn unread<T>(&self, error: anyhow::Error) -> anyhow::Result<Result<T, anyhow::Error>> {
-        if error.is::<Interrupted>() { Err(error) } else { Ok(Err(error)) }
-    }
-
-    fn explain(&self, input: &Input, error: anyhow::Error) -> anyhow::Error {
-        error.context(format!("cannot write the shard {}", input.shard.display()))
+    fn explain(&self, error: anyhow::Error) -> anyhow::Error {
+        error.context(format!("cannot write the shard {}", self.job.input.shard.display()))
     }
 }
 
