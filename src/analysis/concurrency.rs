@@ -25,16 +25,12 @@ pub struct ExpectedReads {
 /// at x is a hit iff another one to its object lies before x-u. Over x and the k-1 others, that
 /// makes k·(1-u) - (1 - u^k) hits per object, hence 1 + k·u - u^k source reads. Over all objects:
 /// hit rate = ceiling - u + (1 - ceiling)·E[u^k].
-pub fn expected(buckets: &[Bucket], workers: u64, tasks: u64) -> ExpectedReads {
-    estimated(buckets, 1.0, references(buckets), workers, tasks)
-}
-
-/// The same from a sample: `buckets` hold each object with probability `share`, while
-/// `references` is the exact number in the whole corpus.
 ///
-/// Knowing it removes most of the error, which comes from the few objects with many references:
-/// hits = (1-u)·R - sum of (1 - u^k), and only the sum, whose terms are below 1, is estimated.
-pub fn estimated(buckets: &[Bucket], share: f64, references: u64, workers: u64, tasks: u64) -> ExpectedReads {
+/// `buckets` hold each object with probability `share`, 1 where nothing is sampled, while `references` is
+/// the exact number in the whole corpus. Knowing it removes most of the error of a sample, which comes
+/// from the few objects with many references: hits = (1-u)·R - sum of (1 - u^k), and only the sum, whose
+/// terms are below 1, is estimated.
+pub fn expected(buckets: &[Bucket], share: f64, references: u64, workers: u64, tasks: u64) -> ExpectedReads {
     if references == 0 {
         return ExpectedReads { hit_rate: 0.0, source_reads: 0 };
     }
@@ -59,10 +55,6 @@ pub fn in_task_duplicates(buckets: &[Bucket], tasks: u64) -> f64 {
         0 | 1 => 0.0,
         _ => (k as f64 + tasks * power_minus_one(-1.0 / tasks, k)).max(0.0),
     })
-}
-
-fn references(buckets: &[Bucket]) -> u64 {
-    buckets.iter().map(|bucket| bucket.k * bucket.objects).sum()
 }
 
 /// Sum of a function of k over the objects.
@@ -149,12 +141,21 @@ mod tests {
     use super::super::samples::{self, Random, buckets};
     use super::*;
 
+    fn references(buckets: &[Bucket]) -> u64 {
+        buckets.iter().map(|bucket| bucket.k * bucket.objects).sum()
+    }
+
+    /// Without a sample.
+    fn exact(buckets: &[Bucket], workers: u64, tasks: u64) -> ExpectedReads {
+        expected(buckets, 1.0, references(buckets), workers, tasks)
+    }
+
     #[test]
     fn hit_rates_at_the_law_are_those_of_the_published_table() {
         let law = samples::law();
         let published = [(100, 0.0), (50, 33.6), (25, 55.1), (10, 68.5), (5, 73.0), (2, 75.7), (1, 76.6)];
         for (workers, percent) in published {
-            let found = expected(&law, workers, 100).hit_rate * 100.0;
+            let found = exact(&law, workers, 100).hit_rate * 100.0;
             assert!((found - percent).abs() < 0.1, "u = {workers} %: {found}, not {percent}");
         }
     }
@@ -163,7 +164,7 @@ mod tests {
     fn the_founding_corpus_gives_the_simulated_hit_rates() {
         let founding = samples::founding();
         for (tasks, workers, simulated, formula) in samples::SIMULATED {
-            let found = expected(&founding, workers, tasks).hit_rate;
+            let found = exact(&founding, workers, tasks).hit_rate;
             assert!((found - simulated).abs() < 0.006, "{workers} of {tasks}: {found}, not {simulated}");
             assert!((found - formula).abs() < 0.003, "{workers} of {tasks}: {found}, not {formula}");
         }
@@ -173,14 +174,14 @@ mod tests {
     fn tasks_that_all_run_at_once_share_nothing() {
         let all = buckets(&[(1, 10), (7, 3), (1_000_000, 1)]);
         for (workers, tasks) in [(5, 5), (6, 5), (1, 1), (1, 0), (0, 0)] {
-            let found = expected(&all, workers, tasks);
+            let found = exact(&all, workers, tasks);
             assert_eq!(
                 found,
                 ExpectedReads { hit_rate: 0.0, source_reads: 1_000_031 },
                 "{workers} of {tasks}"
             );
         }
-        assert_eq!(expected(&[], 1, 8), ExpectedReads { hit_rate: 0.0, source_reads: 0 });
+        assert_eq!(exact(&[], 1, 8), ExpectedReads { hit_rate: 0.0, source_reads: 0 });
     }
 
     #[test]
@@ -189,12 +190,12 @@ mod tests {
         let (objects, references) = (1_001_000_010, references(&all));
         let mut before = objects;
         for exponent in 0..50 {
-            let found = expected(&all, 1 << exponent, 1 << 49);
+            let found = exact(&all, 1 << exponent, 1 << 49);
             assert!((before..=references).contains(&found.source_reads), "{exponent}: {found:?}");
             before = found.source_reads;
         }
-        assert_eq!(expected(&buckets(&[(1, 1_000_000_007)]), 3, 1000).hit_rate, 0.0);
-        let almost = expected(&buckets(&[(1_000_000, 1)]), 999_999, 1_000_000).hit_rate;
+        assert_eq!(exact(&buckets(&[(1, 1_000_000_007)]), 3, 1000).hit_rate, 0.0);
+        let almost = exact(&buckets(&[(1_000_000, 1)]), 999_999, 1_000_000).hit_rate;
         assert!((almost - 1e-6 * (-1.0f64).exp()).abs() < 1e-11, "{almost}");
     }
 

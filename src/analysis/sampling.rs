@@ -21,6 +21,13 @@ pub struct Share {
 }
 
 impl Share {
+    pub const ALL: Share = Share { share: 1.0 };
+
+    /// Half of this sample: whatever is in it is in this one, too.
+    pub fn halved(self) -> Share {
+        Share { share: self.share / 2.0 }
+    }
+
     /// Whether the object with this hash, uniform over 64 bits, is in the sample.
     ///
     /// The hash is mixed, so that a sample holds its share of the objects of every range of

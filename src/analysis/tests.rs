@@ -55,7 +55,7 @@ fn a_sample_of_two_percent_finds_the_ceiling_and_knows_how_far_it_is_off() {
     let share = 1.0 / 50.0;
     let sample = Share { share };
     let (mut close, mut concurrent, mut covered) = (0, 0, [0; 4]);
-    let hit_rate = concurrency::expected(exact.buckets(), 16, 1024).hit_rate;
+    let hit_rate = concurrency::expected(exact.buckets(), 1.0, exact.references(), 16, 1024).hit_rate;
     for round in 0..20u64 {
         // Other hashes are another sample.
         let kept =
@@ -72,7 +72,7 @@ fn a_sample_of_two_percent_finds_the_ceiling_and_knows_how_far_it_is_off() {
             covers(found.unique_bytes, exact.unique_bytes() as f64),
         ];
         covered.iter_mut().zip(inside).for_each(|(covered, inside)| *covered += u32::from(inside));
-        let rate = concurrency::estimated(sampled.buckets(), share, exact.references(), 16, 1024).hit_rate;
+        let rate = concurrency::expected(sampled.buckets(), share, exact.references(), 16, 1024).hit_rate;
         concurrent += u32::from((rate - hit_rate).abs() < 0.003);
     }
     assert!(close >= 19 && concurrent >= 19, "{close}, {concurrent} of 20");

@@ -137,7 +137,7 @@ pub fn run(flags: &AnalyzeFlags) -> anyhow::Result<Exit> {
         render::analyze::report(&report, flags.shared.detail(), output::columns())
     })?;
     if let Some(file) = &flags.plot {
-        outputs::write(file, render::plot::analyze(&report)?.as_bytes())?;
+        outputs::write_text(file, &render::plot::analyze(&report)?)?;
     }
     if let Some(why) = report.unwritten {
         bail!(why);

@@ -47,7 +47,7 @@ pub fn deliver(
     };
     let printed = print(if shared.json { json()? } else { text() }.as_bytes());
     if let Some(file) = &shared.report {
-        outputs::write(file, json()?.as_bytes())?;
+        outputs::write_text(file, &json()?)?;
     }
     printed
 }

@@ -120,7 +120,7 @@ pub fn run(flags: &SizeFlags) -> anyhow::Result<Exit> {
         render::size::report(&report, &options.objective, flags.shared.detail(), output::columns())
     })?;
     if let Some(file) = &flags.plot {
-        outputs::write(file, render::plot::size(&report)?.as_bytes())?;
+        outputs::write_text(file, &render::plot::size(&report)?)?;
     }
     Ok(exit::judge(&report.errors, report.references, &report.unreadable, flags.tolerance.max_errors))
 }

@@ -6,8 +6,8 @@
 //! by what they are, so that no link hides one.
 
 use std::collections::HashMap;
-use std::fs::{self, Metadata};
-use std::io::{self, Write as _};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -50,7 +50,7 @@ pub fn check(outputs: &[NamedOutput<'_>], inputs: &[PathBuf], folders: Folders<'
     for (nth, output) in outputs.iter().enumerate() {
         let refuse = |why: String| anyhow::anyhow!("{} {}: {why}", output.flag, output.file.display());
         let folder = folder_of(output.file);
-        ensure!(folder.is_dir(), refuse(format!("there is no folder {}", folder.display())));
+        ensure!(folder.is_dir(), refuse(format!("the folder {} does not exist", folder.display())));
         ensure!(!output.file.is_dir(), refuse("it is a folder; name a file".into()));
         ensure!(
             output.kind == OutputKind::FileOrDevice || !is_device(output.file),
@@ -58,17 +58,17 @@ pub fn check(outputs: &[NamedOutput<'_>], inputs: &[PathBuf], folders: Folders<'
         );
         if let Some(other) = outputs[..nth].iter().find(|other| output.is(other.file)) {
             let (flag, other) = (output.flag, other.flag);
-            bail!("{other} and {flag} both name {}; give each a file of its own", output.file.display());
+            bail!("{other} and {flag} both name {}; use two files", output.file.display());
         }
         if let Some(whose) = owner(output.file, folders) {
-            bail!(refuse(format!("it belongs to the {whose}; choose another name")));
+            bail!(refuse(format!("it is in a folder of the {whose}; choose another name")));
         }
     }
     check_inputs(outputs, inputs)
 }
 
-/// Where the outputs are that are there already, in every way that a manifest may name them. The
-/// options of a command take these, and its scan fails at a reference to one.
+/// The paths of outputs that exist already, with and without links. The options of a command take them,
+/// and its scan fails at a reference to one.
 pub fn places(outputs: &[NamedOutput<'_>]) -> Vec<PathBuf> {
     let there = outputs.iter().filter(|output| output.file.is_file());
     let mut places: Vec<PathBuf> = there
@@ -79,18 +79,23 @@ pub fn places(outputs: &[NamedOutput<'_>]) -> Vec<PathBuf> {
     places
 }
 
-/// Writes a file that appears complete or not at all.
-pub fn write(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let write = || -> io::Result<()> {
+/// Writes a file that appears complete or not at all: `fill` writes its contents.
+pub fn write(file: &Path, fill: impl FnOnce(&mut File) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let write = || {
         // A device or a pipe is written to, not replaced.
         if is_device(file) {
-            return fs::OpenOptions::new().write(true).open(file)?.write_all(bytes);
+            return fill(&mut OpenOptions::new().write(true).open(file)?);
         }
         let mut draft = Draft::create(folder_of(file), ".onepull-")?;
-        draft.file().write_all(bytes)?;
-        draft.commit(file)
+        fill(draft.file())?;
+        Ok(draft.commit(file)?)
     };
-    write().with_context(|| format!("writing {}", file.display()))
+    write().with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// [`write`] with this text.
+pub fn write_text(file: &Path, text: &str) -> anyhow::Result<()> {
+    write(file, |file| Ok(file.write_all(text.as_bytes())?))
 }
 
 impl NamedOutput<'_> {
@@ -121,7 +126,7 @@ fn check_inputs(outputs: &[NamedOutput<'_>], inputs: &[PathBuf]) -> anyhow::Resu
     Ok(())
 }
 
-/// The folder that has `file` for itself, if one has.
+/// What owns the folder that `file` is in, if it is owned.
 fn owner(file: &Path, folders: Folders<'_>) -> Option<&'static str> {
     let place = location(file);
     let within = |folder: Option<PathBuf>| folder.is_some_and(|folder| place.starts_with(location(&folder)));
@@ -134,12 +139,12 @@ fn owner(file: &Path, folders: Folders<'_>) -> Option<&'static str> {
     owned.then_some("output folder")
 }
 
-/// What a file is, however it is named.
+/// Tells files apart, whatever their names are.
 fn identity(file: &Path) -> Option<(u64, u64)> {
     fs::metadata(file).ok().map(|metadata: Metadata| (metadata.dev(), metadata.ino()))
 }
 
-/// Where a file is or would be, without links.
+/// The path of a file, existing or not, without links.
 fn location(file: &Path) -> PathBuf {
     fs::canonicalize(file).unwrap_or_else(|_| match (file.parent(), file.file_name()) {
         (Some(_), Some(name)) if folder_of(file) != file => location(folder_of(file)).join(name),
@@ -147,7 +152,7 @@ fn location(file: &Path) -> PathBuf {
     })
 }
 
-/// Takes what is written to it, as `/dev/stderr` does.
+/// Whether what is written goes elsewhere, as with `/dev/stderr`.
 fn is_device(file: &Path) -> bool {
     file.exists() && !file.is_file() && !file.is_dir()
 }
@@ -210,7 +215,7 @@ mod tests {
         }
         assert!(refusal(&[save(&manifests)], &[], Folders::default()).contains("it is a folder"));
         let nowhere = refusal(&[save(Path::new("/nowhere/counts"))], &[], Folders::default());
-        assert_eq!(nowhere, "--save /nowhere/counts: there is no folder /nowhere");
+        assert_eq!(nowhere, "--save /nowhere/counts: the folder /nowhere does not exist");
     }
 
     #[test]
@@ -221,7 +226,7 @@ mod tests {
         fs::create_dir(&cache).unwrap();
         let folders = Folders { cache: Some(&cache), output: Some(&output) };
         for file in [cache.join("a.json"), output.join(".onepull/lock"), output.join("a.tar")] {
-            assert!(refusal(&[report(&file)], &[], folders).contains("it belongs to the"), "{file:?}");
+            assert!(refusal(&[report(&file)], &[], folders).contains("it is in a folder of the"), "{file:?}");
         }
         assert!(check(&[report(&output.join("report.json"))], &[], folders).is_ok());
         let none_yet = Folders { cache: Some(Path::new("/nowhere/x")), output: None };

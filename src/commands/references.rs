@@ -1,7 +1,7 @@
-//! Counts the references of manifests by object: the scan that all commands have in common.
+//! Counts the references of manifests by object, for all commands.
 //!
-//! Most locators recur, so the text of one is looked up before it is read. Rows that need nothing,
-//! name nothing, or name something wrong are tallied, each of them every time.
+//! Most locators repeat, so a text is looked up before it is parsed. Rows that need nothing, have no
+//! locator, or have a bad one are tallied, each of them every time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,9 +12,9 @@ use anyhow::{Context, bail};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::counting::Meaning;
-use crate::counting::counter::{CountInserter, CountTotals, ObjectCounter, PARTITIONS, Partition};
+use crate::counting::counter::{CountInserter, ObjectCounter};
 use crate::counting::named::{self, NameLog, NamedCounts};
-use crate::counting::texts::{Flushed, TABLES, TextBatch, TextRead, Texts};
+use crate::counting::texts::{Flushed, TextBatch, TextRead, Texts};
 use crate::fault::{Fault, FaultClass};
 use crate::locator::{Base, Locator};
 use crate::manifest::rows::{Ask, Rows};
@@ -30,9 +30,6 @@ const LEAST_FOR_A_THREAD: u64 = 48 << 20;
 
 /// Counted references could not be moved out of memory.
 pub const CANNOT_COUNT: &str = "cannot count the references";
-
-/// Steps of [`ReferenceCounter::fold`].
-pub const FOLD_STEPS: usize = TABLES + PARTITIONS;
 
 /// Threads that read manifests: fewer than asked for where memory is short.
 pub fn threads(memory: u64, jobs: usize) -> usize {
@@ -198,38 +195,30 @@ impl ReferenceCounter {
         Ok(tally)
     }
 
-    /// Sums the objects up with `jobs` threads, as [`ObjectCounter::fold`] does. `done` is called
-    /// [`FOLD_STEPS`] times; an error of it ends the work.
+    /// The counter of the objects, with all their references. `done` is called after each table of texts; an
+    /// error of it ends the work.
     ///
-    /// Fails when the temporary file cannot be written or read.
-    pub fn fold<S: Send>(
+    /// Fails when the temporary file cannot be written.
+    pub fn into_objects(
         self,
         jobs: usize,
-        empty: impl Fn() -> S + Sync,
-        add: impl Fn(&mut S, Partition) + Sync,
-        join: impl Fn(&mut S, S),
         done: impl Fn() -> anyhow::Result<()> + Sync,
-    ) -> anyhow::Result<(S, CountTotals)> {
+    ) -> anyhow::Result<ObjectCounter> {
         let ReferenceCounter { texts, objects, .. } = self;
-        texts.drain(jobs, &objects, &done).context(CANNOT_COUNT)?;
-        let add = |sum: &mut S, _, partition| {
-            add(sum, partition);
-            done()
-        };
-        objects.fold(jobs, empty, add, join).context(CANNOT_COUNT)
+        texts.drain(jobs, &objects, done).context(CANNOT_COUNT)?;
+        Ok(objects)
     }
 
     /// The objects with their names, which were kept; `memory` bytes of them stay in memory.
     ///
-    /// Fails as [`ReferenceCounter::fold`] does.
+    /// Fails when the temporary file cannot be written or read, and with an error of `done`.
     pub fn named(
         self,
         jobs: usize,
         memory: u64,
         done: impl Fn() -> anyhow::Result<()> + Sync,
     ) -> anyhow::Result<NamedCounts> {
-        let ReferenceCounter { texts, objects, .. } = self;
-        texts.drain(jobs, &objects, &done).context(CANNOT_COUNT)?;
+        let objects = self.into_objects(jobs, &done)?;
         NamedCounts::new(objects, jobs, memory, done).context(CANNOT_COUNT)
     }
 

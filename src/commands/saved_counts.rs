@@ -8,9 +8,9 @@
 //! | `bytes` | uint64 | the size of each; null where it is unknown |
 //! | `objects` | uint64 | how many objects have these two values |
 //!
-//! Rows are sorted by references, most first, and then by bytes. The totals are in the metadata of
-//! the file, so that rows that were lost or changed are noticed. A file without totals, which another
-//! tool wrote, is taken as it is.
+//! Rows are sorted by references, descending, and then by bytes. The metadata of the file has the
+//! totals, so that lost or changed rows are noticed. A file without totals, written by another tool, is
+//! not checked.
 
 use std::cmp::Reverse;
 use std::fs::File;
@@ -35,8 +35,8 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::analysis::table::{MultiplicityTable, TableRow};
 use crate::catch_panic::catch_panic;
+use crate::commands::outputs;
 use crate::manifest::rows::whole_numbers;
-use crate::publish::Draft;
 
 const COLUMNS: [&str; 3] = ["references", "bytes", "objects"];
 
@@ -55,16 +55,14 @@ const ROW_GROUP: usize = 1 << 17;
 /// References that a row group may count, which keeps all sums far below 2^64.
 const MOST: u64 = 1 << 50;
 
-/// Writes `file`, whole or not at all, in place of whatever has its name.
+/// Writes `file`, whole or not at all, replacing whatever has its name.
 pub fn write(table: &MultiplicityTable, file: &Path) -> anyhow::Result<()> {
     let mut rows: Vec<TableRow> = table.rows().collect();
     rows.sort_unstable_by_key(|row| (Reverse(row.k), row.size));
-    publish(&rows, file).with_context(|| format!("writing {}", file.display()))
+    outputs::write(file, |file| write_rows(&rows, file))
 }
 
-fn publish(rows: &[TableRow], file: &Path) -> anyhow::Result<()> {
-    let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    let mut draft = Draft::create(folder, ".onepull-counts-")?;
+fn write_rows(rows: &[TableRow], file: &mut File) -> anyhow::Result<()> {
     let field = |name: &&str| Field::new(*name, DataType::UInt64, *name == "bytes");
     let schema = Arc::new(Schema::new(COLUMNS.iter().map(field).collect::<Vec<_>>()));
     let bytes = ColumnPath::from("bytes");
@@ -76,7 +74,7 @@ fn publish(rows: &[TableRow], file: &Path) -> anyhow::Result<()> {
         .set_key_value_metadata(Some(totals(rows)))
         .build();
     let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
-    let mut writer = ArrowWriter::try_new_with_options(draft.file(), schema.clone(), options)?;
+    let mut writer = ArrowWriter::try_new_with_options(file, schema.clone(), options)?;
     for rows in rows.chunks(ROW_GROUP) {
         let references = UInt64Array::from_iter_values(rows.iter().map(|row| row.k));
         let bytes: UInt64Array = rows.iter().map(|row| row.size).collect();
@@ -85,7 +83,7 @@ fn publish(rows: &[TableRow], file: &Path) -> anyhow::Result<()> {
         writer.write(&RecordBatch::try_new(schema.clone(), columns)?)?;
     }
     writer.close()?;
-    Ok(draft.commit(file)?)
+    Ok(())
 }
 
 fn totals(rows: &[TableRow]) -> Vec<KeyValue> {
@@ -109,14 +107,14 @@ fn read_all(path: &Path) -> anyhow::Result<MultiplicityTable> {
     })?;
     let mut start = Vec::new();
     file.by_ref().take(EARLIER.len() as u64).read_to_end(&mut start)?;
-    ensure!(start != EARLIER, "written by an older onepull; {AGAIN}");
+    ensure!(start != EARLIER, "an older onepull wrote this file; {AGAIN}");
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(|error| {
-        anyhow!("not a whole Parquet file ({error}); `onepull analyze --save FILE` writes one")
+        anyhow!("not a complete Parquet file ({error}); make one with `onepull analyze --save FILE`")
     })?;
     for name in COLUMNS {
         ensure!(
             metadata.schema().column_with_name(name).is_some(),
-            "no column `{name}`; `onepull analyze --save FILE` writes a file with the columns {}",
+            "column `{name}` is missing; `onepull analyze --save FILE` writes a file with the columns {}",
             COLUMNS.join(", ")
         );
     }
@@ -150,10 +148,10 @@ fn read_row_group(
         let (references, bytes, counts) = (references?, bytes?, counts?);
         for row in 0..batch.num_rows() {
             let whole = references.is_valid(row) && references.value(row) > 0 && counts.is_valid(row);
-            ensure!(whole, "a row without references or without objects");
+            ensure!(whole, "a row has no references or no objects");
             let (k, objects) = (references.value(row), counts.value(row));
             all = k.checked_mul(objects).and_then(|more| all.checked_add(more)).unwrap_or(u64::MAX);
-            ensure!(all <= MOST, "damaged or edited: its rows name too many objects; {AGAIN}");
+            ensure!(all <= MOST, "the file is damaged or edited: it counts too many objects; {AGAIN}");
             let size = bytes.is_valid(row).then(|| bytes.value(row));
             table.push_row(TableRow { k, size, objects });
         }
@@ -163,14 +161,14 @@ fn read_row_group(
 
 /// A column as whole numbers, whatever type another tool gave it.
 fn numbers(batch: &RecordBatch, name: &str) -> anyhow::Result<UInt64Array> {
-    let column = batch.column_by_name(name).with_context(|| format!("no column `{name}`"))?;
+    let column = batch.column_by_name(name).with_context(|| format!("column `{name}` is missing"))?;
     let Some(numbers) = whole_numbers::<UInt64Type>(column) else {
         bail!("column `{name}` has type {}, not a number", column.data_type())
     };
     // A value that does not fit becomes null.
     ensure!(
         numbers.null_count() == column.logical_null_count(),
-        "column `{name}` has a value that is not a whole number of at least 0"
+        "column `{name}` has a value that is not a non-negative integer"
     );
     Ok(numbers)
 }
@@ -182,7 +180,7 @@ fn check_totals(metadata: &ArrowReaderMetadata, table: &MultiplicityTable) -> an
         if let Some(total) = stated(metadata, key) {
             ensure!(
                 total == sum.to_string(),
-                "damaged or edited: {key} is {total}, its rows have {sum}; {AGAIN}"
+                "the file is damaged or edited: {key} is {total}, but its rows have {sum}; {AGAIN}"
             );
         }
     }

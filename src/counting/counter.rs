@@ -1,4 +1,4 @@
-//! Counts objects by their ids, and keeps their names if it is asked to.
+//! Counts objects by their ids, and keeps their names where a command wants them.
 //!
 //! Every reference goes by the top bits of its id to one of some partitions; a partition joins what
 //! comes in with a table of the objects it has seen, which is small enough for a core's cache. When
@@ -15,7 +15,6 @@ use super::partition::TakenOut;
 use super::record::{self, CountRecord, Meaning};
 use super::spill::Spill;
 use crate::memory::{Bound, MemoryBudget};
-use crate::threads::in_turns;
 
 pub use super::partition::Partition;
 pub use super::record::PARTITIONS;
@@ -41,16 +40,6 @@ pub struct CountInserter<'a> {
     names: Vec<Vec<u8>>,
 }
 
-/// What is known when all references are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CountTotals {
-    /// Distinct texts of locators, told apart by 24 bits among those of one object: one in
-    /// 17 million further texts of an object is missed.
-    pub texts: u64,
-    /// Bytes that went through the temporary file.
-    pub spilled_bytes: u64,
-}
-
 impl ObjectCounter {
     /// Spills when the budget is exceeded.
     pub fn new(budget: Arc<MemoryBudget>) -> ObjectCounter {
@@ -66,7 +55,7 @@ impl ObjectCounter {
         }
     }
 
-    /// The temporary file, which a result may use, too.
+    /// The temporary file, which a result may share.
     pub fn spill(&self) -> Arc<Spill> {
         self.spill.clone()
     }
@@ -93,37 +82,14 @@ impl ObjectCounter {
         Ok(())
     }
 
-    /// Sums the objects up with `jobs` threads: `empty` starts a sum, `add` takes the partition with
-    /// a number in, whose objects are in no order, and `join` adds one sum to another. An error of
-    /// `add` ends the counting and is returned. The ids of a partition are above those of the ones
-    /// before it; there are [`PARTITIONS`].
+    /// Takes a partition with all its objects, in no order. There are [`PARTITIONS`]; the ids of each are
+    /// above those of the ones before it.
     ///
     /// Fails when the temporary file cannot be read.
-    pub fn fold<S: Send, E: Send + From<io::Error>>(
-        self,
-        jobs: usize,
-        empty: impl Fn() -> S + Sync,
-        add: impl Fn(&mut S, usize, Partition) -> Result<(), E> + Sync,
-        join: impl Fn(&mut S, S),
-    ) -> Result<(S, CountTotals), E> {
-        let ObjectCounter { partitions, spill, budget } = self;
-        let parts = in_turns(jobs, PARTITIONS, |turns| -> Result<(S, u64), E> {
-            let (mut sum, mut texts) = (empty(), 0);
-            for number in turns {
-                let partition = std::mem::take(&mut *partitions[number].lock());
-                budget.give_back(partition.resident());
-                let partition = partition.load(&spill)?;
-                texts += partition.texts();
-                add(&mut sum, number, partition)?;
-            }
-            Ok((sum, texts))
-        })?;
-        let (mut sum, mut texts) = (empty(), 0);
-        for (part, more) in parts {
-            join(&mut sum, part);
-            texts += more;
-        }
-        Ok((sum, CountTotals { texts, spilled_bytes: spill.written() }))
+    pub fn take(&self, number: usize) -> io::Result<Partition> {
+        let partition = std::mem::take(&mut *self.partitions[number].lock());
+        self.budget.give_back(partition.resident());
+        partition.load(&self.spill)
     }
 }
 

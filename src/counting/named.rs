@@ -15,6 +15,7 @@ use super::partition::Partition;
 use super::record::id_at;
 use super::spill::{Spill, Stretch};
 use crate::object::{Object, ObjectId, ObjectName};
+use crate::threads::in_turns;
 
 /// Ranges of one file share a partition when they start in the same stretch of this many bytes,
 /// so that neighbours stay together and a single huge archive still spreads.
@@ -111,36 +112,40 @@ impl NamedCounts {
     /// an error of it ends the work.
     ///
     /// Fails when the temporary file cannot be written or read.
-    pub fn new<E: Send + From<io::Error>>(
+    pub fn new(
         counter: ObjectCounter,
         jobs: usize,
         memory: u64,
-        done: impl Fn() -> Result<(), E> + Sync,
-    ) -> Result<NamedCounts, E> {
+        done: impl Fn() -> anyhow::Result<()> + Sync,
+    ) -> anyhow::Result<NamedCounts> {
         let spill = counter.spill();
         let (budget, resident) = (usize::try_from(memory).unwrap_or(usize::MAX), AtomicUsize::new(0));
-        let empty = || (NamedTotals::default(), Vec::new());
-        let add = |sum: &mut (NamedTotals, Vec<(usize, StoredObjects)>), number, partition: Partition| {
-            let encoded = encode(partition, &mut sum.0);
+        let store = |encoded: Vec<u8>| {
             let bytes = encoded.len();
-            let stored = if resident.fetch_add(bytes, Ordering::Relaxed) + bytes > budget {
+            if resident.fetch_add(bytes, Ordering::Relaxed) + bytes > budget {
                 resident.fetch_sub(bytes, Ordering::Relaxed);
-                StoredObjects::InFile(spill.write(&[encoded])?)
+                spill.write(&[encoded]).map(StoredObjects::InFile)
             } else {
-                StoredObjects::InMemory(encoded)
-            };
-            sum.1.push((number, stored));
-            done()
+                Ok(StoredObjects::InMemory(encoded))
+            }
         };
-        let join = |sum: &mut (NamedTotals, Vec<_>), (totals, mut more): (NamedTotals, Vec<_>)| {
-            sum.0.references += totals.references;
-            sum.0.objects += totals.objects;
-            sum.1.append(&mut more);
-        };
-        let ((totals, mut partitions), _) = counter.fold(jobs, empty, add, join)?;
+        let by_thread = in_turns(jobs, PARTITIONS, |turns| -> anyhow::Result<_> {
+            let (mut totals, mut partitions) = (NamedTotals::default(), Vec::new());
+            for number in turns {
+                let encoded = encode(counter.take(number)?, &mut totals);
+                partitions.push((number, store(encoded)?));
+                done()?;
+            }
+            Ok((totals, partitions))
+        })?;
+        let mut totals = NamedTotals { spilled_bytes: spill.written(), ..NamedTotals::default() };
+        let mut partitions = Vec::with_capacity(PARTITIONS);
+        for (of_thread, more) in by_thread {
+            totals.references += of_thread.references;
+            totals.objects += of_thread.objects;
+            partitions.extend(more);
+        }
         partitions.sort_unstable_by_key(|(number, _)| *number);
-        debug_assert_eq!(partitions.len(), PARTITIONS);
-        let totals = NamedTotals { spilled_bytes: spill.written(), ..totals };
         let partitions = partitions.into_iter().map(|(_, stored)| stored).collect();
         Ok(NamedCounts { partitions, spill, totals })
     }

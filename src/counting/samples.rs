@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::counter::{CountTotals, ObjectCounter, Partition};
+use super::counter::{ObjectCounter, PARTITIONS};
 use super::{CountedObject, Meaning};
 use crate::object::ObjectId;
+use crate::threads::in_turns;
 
 /// One reference: the number of its object, and in which way that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,19 +74,29 @@ impl Model {
         model
     }
 
-    /// What `counter` found.
-    pub fn found(counter: ObjectCounter, jobs: usize) -> (Model, CountTotals) {
-        let add = |objects: &mut Vec<CountedObject>, _, more: Partition| {
-            objects.extend(more.objects());
-            Ok::<(), std::io::Error>(())
-        };
-        let join = |objects: &mut Vec<CountedObject>, more: Vec<CountedObject>| objects.extend(more);
-        let (objects, totals) = counter.fold(jobs, Vec::new, add, join).unwrap();
-        let mut model = Model { texts: totals.texts, ..Model::default() };
+    /// What `counter` found, and how many bytes it spilled.
+    pub fn found(counter: ObjectCounter, jobs: usize) -> (Model, u64) {
+        let by_thread = in_turns(jobs, PARTITIONS, |turns| -> std::io::Result<_> {
+            let (mut objects, mut texts) = (Vec::new(), 0);
+            for number in turns {
+                let partition = counter.take(number)?;
+                texts += partition.texts();
+                objects.extend(partition.objects());
+            }
+            Ok((objects, texts))
+        });
+        let mut model = Model::default();
+        for (objects, texts) in by_thread.unwrap() {
+            model.texts += texts;
+            model.add(objects);
+        }
+        (model, counter.spill().written())
+    }
+
+    fn add(&mut self, objects: Vec<CountedObject>) {
         for CountedObject { id, source, size, count, wanted } in objects {
-            let earlier = model.objects.insert(id, (source, size, count, wanted));
+            let earlier = self.objects.insert(id, (source, size, count, wanted));
             assert_eq!(earlier, None, "an object comes once");
         }
-        (model, totals)
     }
 }

@@ -1,17 +1,16 @@
-//! Texts of locators that were seen before: what they mean, and how often they came since.
+//! Locator texts that were seen before: what they mean, and how often they occurred since.
 //!
-//! A text is read when it comes first, and for as long as there is memory it is only counted when
-//! it comes again. Its references are flushed to the counter of its object when the text is
-//! forgotten, when a count is full, and at the end. Where memory is short, the texts that came least
-//! are forgotten first. On references in random order, with memory for a fifth of the texts, that
-//! saves a fifth of the readings against forgetting those that came once lately.
+//! A text is parsed when it first occurs; while there is memory, further occurrences are only counted.
+//! Its references are flushed to the counter of its object when the text is forgotten, when a count is
+//! full, and at the end. When memory is short, the rarest texts are forgotten first. With references in
+//! random order and memory for a fifth of the texts, this parses a fifth fewer texts than forgetting
+//! those that occurred once recently.
 //!
 //! Texts are told apart by 85 bits of their hash: 79 in a table, and 6 that choose the table. With
 //! n texts, n^2 / 2^86 pairs are expected to be taken for one: 1.3e-8 for a billion.
 
 mod table;
 
-use std::io;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
@@ -88,13 +87,13 @@ impl Texts {
     /// [`TABLES`] tables; an error of it ends the work and is returned.
     ///
     /// Fails when the counter cannot write its temporary file.
-    pub fn drain<E: Send + From<io::Error>>(
+    pub fn drain(
         self,
         jobs: usize,
         counter: &ObjectCounter,
-        done: impl Fn() -> Result<(), E> + Sync,
-    ) -> Result<(), E> {
-        in_turns(jobs, TABLES, |turns| -> Result<(), E> {
+        done: impl Fn() -> anyhow::Result<()> + Sync,
+    ) -> anyhow::Result<()> {
+        in_turns(jobs, TABLES, |turns| -> anyhow::Result<()> {
             let mut inserter = counter.inserter();
             for number in turns {
                 let table = std::mem::take(&mut *self.tables[number].lock());

@@ -154,7 +154,7 @@ fn a_plot_replaces_no_input_and_needs_its_folder() {
     std::fs::write(folder.path().join("manifest.svg"), "{}").unwrap();
     for (plot, message) in [
         ("manifest.svg", "--plot manifest.svg: it is an input of this run; choose another name"),
-        ("missing/plot.svg", "--plot missing/plot.svg: there is no folder missing"),
+        ("missing/plot.svg", "--plot missing/plot.svg: the folder missing does not exist"),
     ] {
         let run = analyze(&["manifest.svg", "--plot", plot]).current_dir(&folder).assert();
         run.code(1).stdout("").stderr(contains(message));
@@ -199,7 +199,7 @@ fn a_report_without_a_folder_fails_before_the_run() {
         .assert()
         .code(1)
         .stdout("")
-        .stderr("error: --report missing/report.json: there is no folder missing\n");
+        .stderr("error: --report missing/report.json: the folder missing does not exist\n");
     materialize(&["in", "-o", "out", "--report", "."])
         .current_dir(&folder)
         .assert()

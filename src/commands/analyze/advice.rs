@@ -1,24 +1,24 @@
-//! What the numbers mean for somebody who considers a cache, in plain sentences.
+//! Advice for someone who considers a cache, in plain sentences.
 
 use super::report::Report;
 use crate::commands::format::count;
 
-/// Locator texts beyond one an object, as a share of the objects: from here on worth a sentence.
+/// The least share of further texts, beyond one an object, that is reported.
 const MANY_SPELLINGS: f64 = 0.01;
 
-/// The sentences that apply.
+/// Advice that applies to the report.
 pub fn advice(report: &Report) -> Vec<String> {
     let mut advice = Vec::new();
     if report.references == 0 {
         if report.already_present > 0 {
-            advice.push("every image has its payload already: there is nothing to fetch".into());
+            advice.push("all image rows already have their images, so there is nothing to fetch".into());
         }
         return advice;
     }
     if report.duplicates == 0 {
         advice.push(
-            "no object is referenced twice: no cache of any size can help this corpus. If its images do \
-             recur, the store has a copy for each sample; --content-sample 1000 compares payloads"
+            "no object is referenced twice, so no cache can help. The same image may exist under several names: \
+             --content-sample 1000 compares the bytes"
                 .into(),
         );
     }
@@ -35,10 +35,10 @@ fn spellings(report: &Report) -> Option<String> {
     let many = further as f64 > MANY_SPELLINGS * report.objects as f64;
     (many && report.sample.is_none()).then(|| {
         format!(
-            "{} objects are named by {} locator texts: a tool that groups by text would read {:.2} times as many \
+            "{} different locator texts name {} objects. A tool that compares texts would read {:.2} times as many \
              objects",
-            count(report.objects),
             count(report.spellings),
+            count(report.objects),
             report.spellings as f64 / report.objects as f64
         )
     })
@@ -49,10 +49,11 @@ fn sizes(report: &Report) -> Option<String> {
     match report.sized_share {
         share if share >= 1.0 => None,
         share if share <= 0.0 => Some(
-            "no locator has a size (`byte_size`): bytes and hit rates of limited caches are unknown".into(),
+            "no locator has a size (`byte_size`), so bytes and hit rates of limited caches are unknown"
+                .into(),
         ),
         _ => Some(format!(
-            "{percent:.2} % of the objects have no known size: bytes and hit rates of limited caches leave them out"
+            "{percent:.2} % of the objects have no known size. Bytes and hit rates of limited caches leave them out"
         )),
     }
 }
@@ -61,8 +62,8 @@ fn content(report: &Report) -> Option<String> {
     let content = report.content.as_ref().filter(|content| content.equal > 0)?;
     let read = content.objects - content.failed;
     Some(format!(
-        "{} of {} objects that were compared have the bytes of another one: duplicates that grouping by locator \
-         cannot see",
+        "{} of {} compared objects have the same bytes as another. Counting by locator cannot find these \
+         duplicates",
         count(content.equal),
         count(read)
     ))
@@ -73,7 +74,7 @@ fn timing(report: &Report) -> Option<String> {
     let microseconds = |seconds: f64| seconds * 1e6;
     (!timing.cache_pays).then(|| {
         format!(
-            "the source is faster than a cache here: {:.0} us an object, against {:.0} us to put it and {:.0} us a hit",
+            "a cache is slower than the source here: a source read takes {:.0} µs per object, a put {:.0} µs, a hit {:.0} µs",
             microseconds(timing.source),
             microseconds(timing.put),
             microseconds(timing.hit)
@@ -81,7 +82,7 @@ fn timing(report: &Report) -> Option<String> {
     })
 }
 
-/// Hit rate that a shared cache loses: from here on worth a sentence.
+/// The least loss of hit rate in a shared cache that is reported.
 const MUCH_LOST: f64 = 0.05;
 
 fn concurrency(report: &Report) -> Option<String> {
@@ -94,8 +95,8 @@ fn concurrency(report: &Report) -> Option<String> {
     let (workers, (hit_rate, reads)) = lines.max_by_key(|(workers, _)| *workers)?;
     (report.oracle_hit_rate - hit_rate > MUCH_LOST && report.objects > 0).then(|| {
         format!(
-            "{} workers that share a cache as they go reach {:.1} % in place of {:.1} %, {:.1} times the source \
-             reads; grouping first (`onepull materialize`) reaches the ceiling at any number of them",
+            "{} workers that share a cache reach {:.1} % instead of {:.1} %, with {:.1} times the source reads. \
+             `onepull materialize` counts first, so it reaches the ceiling with any number of workers",
             count(workers),
             100.0 * hit_rate,
             100.0 * report.oracle_hit_rate,

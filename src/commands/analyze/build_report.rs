@@ -24,7 +24,7 @@ pub fn build_report(
     unreadable: Vec<Unreadable>,
     options: &Options,
 ) -> Report {
-    let Counts { table, sources, totals, found, placed, unwritten } = counts;
+    let Counts { table, sources, found, replayed, .. } = counts;
     let tally = &found.tally;
     let summary = table.histogram();
     let mut errors = BTreeMap::new();
@@ -49,7 +49,7 @@ pub fn build_report(
         already_present: tally.already_present,
         objects,
         duplicates: references.saturating_sub(objects),
-        spellings: scaled(totals.texts.into(), scale),
+        spellings: scaled(counts.texts.into(), scale),
         mean_multiplicity: ratio(references as f64, objects as f64),
         median_multiplicity: summary.median_multiplicity(),
         max_multiplicity: summary.max_multiplicity(),
@@ -64,16 +64,16 @@ pub fn build_report(
         concentration: concentrations(&summary, scale),
         budgets: budgets(table, scale, oracle_hit_rate),
         sources: sources.report(options.sources, scale),
-        concurrency: concurrency_lines(summary.buckets(), references, tasks, options, placed.as_ref()),
-        in_task_duplicates: match placed {
-            Some(placed) => references - placed.pairs,
+        concurrency: concurrency_lines(summary.buckets(), references, tasks, options, replayed.as_ref()),
+        in_task_duplicates: match replayed {
+            Some(replayed) => references - replayed.pairs,
             None => (concurrency::in_task_duplicates(summary.buckets(), tasks) * scale).round() as u64,
         },
         sample: sample.map(|sample| sample.report(&summary)),
         errors,
         unreadable,
-        unwritten: unwritten.as_ref().map(|error| format!("{error:#}")),
-        spilled_bytes: totals.spilled_bytes,
+        unwritten: counts.unwritten.as_ref().map(|error| format!("{error:#}")),
+        spilled_bytes: counts.spilled_bytes,
         ..Report::default()
     }
 }
@@ -130,18 +130,16 @@ fn concurrency_lines(
     references: u64,
     tasks: u64,
     options: &Options,
-    placed: Option<&ReplayOutcome>,
+    replayed: Option<&ReplayOutcome>,
 ) -> Vec<Concurrency> {
     if references == 0 || tasks == 0 {
         return Vec::new();
     }
     let rate = |reads: u64| 1.0 - reads as f64 / references as f64;
     let line = |(nth, &workers): (usize, &u64)| {
-        let expected = match options.sample {
-            Some(share) => concurrency::estimated(buckets, share.share, references, workers, tasks),
-            None => concurrency::expected(buckets, workers, tasks),
-        };
-        let replayed = placed.map(|placed| placed.reads[nth]).map(|reads| Replayed {
+        let share = options.sample.unwrap_or(Share::ALL).share;
+        let expected = concurrency::expected(buckets, share, references, workers, tasks);
+        let replayed = replayed.map(|replayed| replayed.reads[nth]).map(|reads| Replayed {
             hit_rate: rate(reads.source_reads),
             source_reads: reads.source_reads,
             deduplicated_hit_rate: rate(reads.deduplicated_source_reads),
@@ -197,7 +195,6 @@ mod tests {
     use super::super::sources::SourceSums;
     use super::*;
     use crate::commands::references::Tally;
-    use crate::counting::counter::CountTotals;
     use crate::fault;
 
     fn options(sample: Option<f64>) -> Options {
@@ -220,9 +217,16 @@ mod tests {
         found.tally.bad_locators.insert(fault::FaultClass::BadLocator, 4);
         let tally = Tally { references: table.totals().references, ..Tally::default() };
         found.add_rows_of(0, &tally);
-        let totals = CountTotals { texts: objects.len() as u64, ..CountTotals::default() };
-        let sources = SourceSums::default();
-        Counts { table, sources, totals, found, placed: None, unwritten: None }
+        Counts {
+            table,
+            sources: SourceSums::default(),
+            texts: objects.len() as u64,
+            spilled_bytes: 0,
+            found,
+            followed: None,
+            replayed: None,
+            unwritten: None,
+        }
     }
 
     /// 1,200 objects; the n-th has n % 6 + 1 references.

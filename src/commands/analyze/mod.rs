@@ -33,7 +33,7 @@ use crate::monitor::Monitor;
 use crate::store::{Local, Store};
 pub use options::*;
 pub use report::*;
-use scan::Counting;
+use scan::{Counting, Counts};
 use scan_summary::ScanSummary;
 pub use trace::FollowedReferences;
 
@@ -58,7 +58,7 @@ pub fn run_from(store: &dyn Store, options: &Options, monitor: &dyn Monitor) -> 
     let scan = start.elapsed().as_secs_f64();
 
     let group_start = Instant::now();
-    let counts = scan::group(collector, options, monitor)?;
+    let counts = scan::group(collector, monitor)?;
     let group = group_start.elapsed().as_secs_f64();
 
     let mut report = build_report::build_report(&counts, manifests as u64, unreadable, options);
@@ -71,22 +71,23 @@ pub fn run_from(store: &dyn Store, options: &Options, monitor: &dyn Monitor) -> 
 }
 
 /// What a sizing starts from.
+#[derive(Default)]
 pub struct Counted {
     pub table: MultiplicityTable,
-    /// In which order objects are named, if that was asked for.
+    /// References in order, if that was asked for.
     pub followed: Option<FollowedReferences>,
     pub tally: Tally,
     pub unreadable: Vec<Unreadable>,
-    /// Objects of unknown size whose sources were asked for it.
+    /// Objects of unknown size that were probed for it.
     pub asked: u64,
-    /// The sizes that they gave, in an order that depends on the objects alone.
+    /// The sizes found, in an order that depends on the objects alone.
     pub answers: Vec<u64>,
     /// The times of `scan`, `group` and `fetch`.
     pub seconds: Seconds,
 }
 
-/// Counts the references of the manifests by object, and asks for the sizes of some objects where
-/// that is wanted; no payload is read.
+/// Counts the references of the manifests by object, and probes the sizes of some objects if that is
+/// asked for. No payload is read.
 ///
 /// Fails as [`run`] does.
 pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted> {
@@ -96,7 +97,7 @@ pub fn count(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counted
     let (counting, unreadable) = read(&inputs, unreadable, options, monitor)?;
     let scan = start.elapsed().as_secs_f64();
     let group_start = Instant::now();
-    let (table, followed, found) = scan::table(counting, options.jobs, monitor)?;
+    let Counts { table, followed, found, .. } = scan::group(counting, monitor)?;
     let group = group_start.elapsed().as_secs_f64();
     let fetch_start = Instant::now();
     let sample = found.size_sample.into_names();
@@ -115,7 +116,10 @@ fn open(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<(Vec<Manifes
     let (inputs, unreadable) = manifests::open_all(&options.manifests, &[], options.root.as_deref(), Ok)?;
     for path in manifests::repeated(&inputs) {
         // Every reference in it looks like a duplicate then.
-        monitor.problem(&format!("{}: given more than once, and counted as often", path.display()));
+        monitor.problem(&format!(
+            "{}: listed more than once, so its rows are counted more than once",
+            path.display()
+        ));
     }
     if inputs.is_empty() && unreadable.is_empty() {
         monitor.problem(&manifests::none_in(&options.manifests));

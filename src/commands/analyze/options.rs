@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 pub use crate::analysis::sampling::Share;
 
 /// Everything `analyze` needs to know.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Files, or folders that are walked.
     pub manifests: Vec<PathBuf>,
@@ -46,24 +46,7 @@ pub struct Options {
 impl Options {
     /// To count all references exactly, and no more.
     pub fn counting(manifests: &[PathBuf], root: Option<&Path>, jobs: usize, memory: u64) -> Options {
-        Options {
-            manifests: manifests.to_vec(),
-            root: root.map(Path::to_owned),
-            sample: None,
-            sources: 0,
-            workers: Vec::new(),
-            tasks: None,
-            simulate: false,
-            content_sample: 0,
-            unsized_sample: 0,
-            probe: false,
-            allow: Vec::new(),
-            cache_dir: PathBuf::new(),
-            save: None,
-            outputs: Vec::new(),
-            ordered: 0,
-            jobs,
-            memory,
-        }
+        let (manifests, root) = (manifests.to_vec(), root.map(Path::to_owned));
+        Options { manifests, root, jobs, memory, ..Options::default() }
     }
 }

@@ -1,5 +1,5 @@
-//! Reads all manifests, counts what their references name, and takes samples of the objects; then
-//! joins what the threads counted, text by text and object by object.
+//! Reads all manifests, counts the objects that they reference and samples some of them; then sums up
+//! the counts of all threads.
 
 use anyhow::Context;
 use parking_lot::Mutex;
@@ -7,21 +7,23 @@ use parking_lot::Mutex;
 use super::options::Options;
 use super::scan_summary::ScanSummary;
 use super::sources::{SourceCache, SourceSums, Sources};
-use super::trace::{FollowedReferences, ReplayOutcome, TaskPlacements, TaskPlacer, TraceRecorder};
+use super::trace::{FollowedReferences, ReplayOutcome, TraceRecorder, place, replay};
 use crate::analysis::concurrency::Schedule;
 use crate::analysis::table::MultiplicityTable;
 use crate::commands::references::{
-    CANNOT_COUNT, FOLD_STEPS, Names, ReferenceCounter, ReferenceWorker, RowsOf, Taken, threads,
+    CANNOT_COUNT, Names, ReferenceCounter, ReferenceWorker, RowsOf, Taken, threads,
 };
 use crate::commands::saved_counts;
 use crate::commands::scan::{self, Collector, Scanned};
-use crate::counting::counter::{CountTotals, PARTITIONS, Partition};
+use crate::counting::counter::{CountInserter, ObjectCounter, PARTITIONS};
+use crate::counting::texts::TABLES;
 use crate::fault::Fault;
 use crate::locator::{Base, Locator};
 use crate::manifest::Manifest;
 use crate::manifest::rows::Rows;
 use crate::monitor::{Monitor, Phase};
 use crate::object::{ObjectId, ObjectName};
+use crate::threads::in_turns;
 
 /// What all threads count together in one reading of all manifests.
 pub struct Counting<'a> {
@@ -31,9 +33,9 @@ pub struct Counting<'a> {
     /// Faults are reported in the first one.
     reading: usize,
     pub references: ReferenceCounter,
-    /// Where references stand, if that is to be replayed.
-    pub placements: Option<TaskPlacements>,
-    /// In which order, if that matters.
+    /// The references of each object in each manifest, if workers are simulated.
+    pub placements: Option<ObjectCounter>,
+    /// References in order, if that is asked for.
     pub sequence: Option<TraceRecorder>,
     pub sources: Sources,
     pub found: Mutex<ScanSummary>,
@@ -43,8 +45,8 @@ pub struct Counting<'a> {
 pub struct ScanWorker<'a> {
     references: ReferenceWorker<'a>,
     sources: SourceCache<'a>,
-    placer: Option<TaskPlacer<'a>>,
-    /// Objects of references that are to be replayed.
+    placements: Option<CountInserter<'a>>,
+    /// Objects to add to the placements.
     placed: Vec<ObjectId>,
     /// Row and id of references whose order matters.
     ordered: Vec<(u32, u64)>,
@@ -82,7 +84,7 @@ impl<'a> Counting<'a> {
             options,
             monitor,
             reading,
-            placements: options.simulate.then(|| TaskPlacements::new(references.budget.clone())),
+            placements: options.simulate.then(|| ObjectCounter::new(references.budget.clone())),
             references,
             sequence: (options.ordered > 0).then(|| TraceRecorder::new(options.ordered)),
             sources: Sources::default(),
@@ -101,7 +103,7 @@ impl Collector for Counting<'_> {
         ScanWorker {
             references: self.references.worker(),
             sources: SourceCache::new(&self.sources),
-            placer: self.placements.as_ref().map(TaskPlacements::placer),
+            placements: self.placements.as_ref().map(ObjectCounter::inserter),
             placed: Vec::new(),
             ordered: Vec::new(),
             found: ScanSummary::new(self.options),
@@ -109,12 +111,12 @@ impl Collector for Counting<'_> {
     }
 
     fn rows(&self, worker: &mut ScanWorker<'_>, input: usize, rows: &Rows) -> anyhow::Result<()> {
-        let ScanWorker { references, sources, placer, placed, ordered, found } = worker;
+        let ScanWorker { references, sources, placements, placed, ordered, found } = worker;
         found.modalities.count(&rows.modality);
         let Manifest { path, base, .. } = &self.inputs[input];
         let sample = self.sequence.as_ref().map(TraceRecorder::sample);
         let take = |row: usize, id: ObjectId, name: &ObjectName| {
-            // What a sample leaves out is not remembered either: it would take the memory that the
+            // Objects outside the sample are not remembered either: that would take the memory that the
             // sample saves.
             if self.options.sample.is_some_and(|share| !share.keeps(id.random())) {
                 return None;
@@ -124,10 +126,10 @@ impl Collector for Counting<'_> {
             if in_order {
                 ordered.push((row as u32, id.short()));
             }
-            if placer.is_some() {
+            if placements.is_some() {
                 placed.push(id);
             }
-            Some(Taken { source: sources.number(name.source()), again: in_order || placer.is_some() })
+            Some(Taken { source: sources.number(name.source()), again: in_order || placements.is_some() })
         };
         let on_fault = |place: &str, fault: &Fault| {
             if self.reading == 0 {
@@ -141,15 +143,15 @@ impl Collector for Counting<'_> {
         if let Some(sequence) = &self.sequence {
             sequence.add((input, rows.places.first()), ordered);
         }
-        if let Some(placer) = placer {
-            placer.add_all(input, placed).context(CANNOT_COUNT)?;
+        if let Some(placements) = placements {
+            place(placements, input, placed).context(CANNOT_COUNT)?;
         }
         Ok(())
     }
 
     fn finish(&self, worker: ScanWorker<'_>) -> anyhow::Result<()> {
         worker.references.finish()?;
-        worker.placer.map(TaskPlacer::finish).transpose().context(CANNOT_COUNT)?;
+        worker.placements.map(CountInserter::finish).transpose().context(CANNOT_COUNT)?;
         self.found.lock().merge(worker.found);
         Ok(())
     }
@@ -159,82 +161,80 @@ impl Collector for Counting<'_> {
 pub struct Counts {
     pub table: MultiplicityTable,
     pub sources: SourceSums,
-    pub totals: CountTotals,
+    /// Distinct texts of locators, told apart by 24 bits among those of one object: one in
+    /// 17 million further texts of an object is missed.
+    pub texts: u64,
+    pub spilled_bytes: u64,
     pub found: ScanSummary,
-    /// What a replay came to, if there was one.
-    pub placed: Option<ReplayOutcome>,
+    /// References in order, if that was asked for.
+    pub followed: Option<FollowedReferences>,
+    pub replayed: Option<ReplayOutcome>,
     /// Why the counts could not be saved.
     pub unwritten: Option<anyhow::Error>,
 }
 
-/// Sums up all that was scanned. Counts that cannot be saved are reported all the same.
+/// Sums up all that was scanned. If the counts cannot be saved, they are reported all the same.
 ///
 /// Fails when a temporary file cannot be written or read, and when interrupted.
-pub fn group(counting: Counting, options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Counts> {
-    let Counting { inputs, references, placements, sources, found, .. } = counting;
+pub fn group(counting: Counting, monitor: &dyn Monitor) -> anyhow::Result<Counts> {
+    let Counting { inputs, options, references, placements, sequence, sources, found, .. } = counting;
     let (jobs, found) = (options.jobs, found.into_inner());
     let replayed = if placements.is_some() { PARTITIONS } else { 0 };
-    monitor.start(Phase::Group, (FOLD_STEPS + replayed) as u64);
+    monitor.start(Phase::Group, (TABLES + PARTITIONS + replayed) as u64);
     let done = || -> anyhow::Result<()> {
         monitor.advance(Phase::Group, 1, 0);
         monitor.check()
     };
 
+    let counter = references.into_objects(jobs, done)?;
+    let sample = sequence.as_ref().map(TraceRecorder::sample);
     // One for all threads, since there may be millions of sources.
     let sums: Mutex<SourceSums> = Mutex::default();
-    let add = |table: &mut MultiplicityTable, partition: Partition| {
-        let objects: Vec<_> = partition.objects().collect();
-        drop(partition);
-        objects.iter().for_each(|object| table.push(object.count, object.size));
-        sums.lock().add_all(&objects);
-    };
-    let (mut table, totals) =
-        references.fold(jobs, MultiplicityTable::default, add, MultiplicityTable::append, done)?;
-    table.settle();
-    let mut sums = sums.into_inner();
-    sums.name(sources);
+    let by_thread = in_turns(jobs, PARTITIONS, |turns| -> anyhow::Result<_> {
+        let (mut table, mut sizes, mut texts) = (MultiplicityTable::default(), Vec::new(), 0);
+        for number in turns {
+            let partition = counter.take(number).context(CANNOT_COUNT)?;
+            texts += partition.texts();
+            let objects: Vec<_> = partition.objects().collect();
+            drop(partition);
+            objects.iter().for_each(|object| table.push(object.count, object.size));
+            if let Some(sample) = sample {
+                let followed = objects.iter().filter(|object| sample.keeps(object.id));
+                sizes.extend(followed.map(|object| (object.id, object.size)));
+            }
+            if options.sources > 0 {
+                sums.lock().add_all(&objects);
+            }
+            done()?;
+        }
+        Ok((table, sizes, texts))
+    })?;
+    let (mut table, mut sizes, mut texts) = (MultiplicityTable::default(), Vec::new(), 0);
+    for (rows, more_sizes, more_texts) in by_thread {
+        table.append(rows);
+        sizes.extend(more_sizes);
+        texts += more_texts;
+    }
+    let mut sources_found = sums.into_inner();
+    sources_found.name(sources);
     let unwritten = options.save.as_deref().and_then(|file| saved_counts::write(&table, file).err());
 
-    let replay = |placements: TaskPlacements| {
+    let simulate = |placements| {
         let schedules = schedules(inputs.len(), &found, options);
-        placements.replay(jobs, &schedules, done).context("cannot replay the references")
+        replay(&placements, jobs, &schedules, done).context("cannot simulate the workers")
     };
-    let placed = placements.map(replay).transpose()?;
+    let replayed = placements.map(simulate).transpose()?;
     monitor.finish(Phase::Group);
-    Ok(Counts { table, sources: sums, totals, found, placed, unwritten })
-}
-
-/// The table of what was scanned, for a sizing, and what else was found.
-///
-/// Fails when a temporary file cannot be written or read, and when interrupted.
-pub fn table(
-    counting: Counting,
-    jobs: usize,
-    monitor: &dyn Monitor,
-) -> anyhow::Result<(MultiplicityTable, Option<FollowedReferences>, ScanSummary)> {
-    let Counting { references, sequence, found, .. } = counting;
-    monitor.start(Phase::Group, FOLD_STEPS as u64);
-    let done = || -> anyhow::Result<()> {
-        monitor.advance(Phase::Group, 1, 0);
-        monitor.check()
-    };
-    let followed = sequence.as_ref().map(TraceRecorder::sample);
-    let add = |(table, sizes): &mut (MultiplicityTable, Vec<_>), partition: Partition| {
-        for object in partition.objects() {
-            table.push(object.count, object.size);
-            if followed.is_some_and(|sample| sample.keeps(object.id)) {
-                sizes.push((object.id, object.size));
-            }
-        }
-    };
-    let join = |one: &mut (MultiplicityTable, Vec<_>), mut other: (MultiplicityTable, Vec<_>)| {
-        one.0.append(other.0);
-        one.1.append(&mut other.1);
-    };
-    let ((mut table, sizes), _) = references.fold(jobs, Default::default, add, join, done)?;
-    table.settle();
-    monitor.finish(Phase::Group);
-    Ok((table, sequence.map(|sequence| sequence.into_followed(sizes)), found.into_inner()))
+    Ok(Counts {
+        table,
+        sources: sources_found,
+        texts,
+        spilled_bytes: counter.spill().written(),
+        followed: sequence.map(|sequence| sequence.into_followed(sizes)),
+        found,
+        replayed,
+        unwritten,
+    })
 }
 
 /// One task for each manifest that was read, as long as it has references, for each number of

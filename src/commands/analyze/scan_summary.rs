@@ -123,41 +123,31 @@ impl ObjectSample {
     }
 }
 
-/// Modalities with a count of their own; all others count together.
+/// Modalities with a count of their own; all others are counted together, behind these.
 const NAMED: [&str; 3] = ["image", "metadata", "text"];
-const OTHER: &str = "other";
 
 /// How many rows have which modality.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ModalityCounts {
-    named: [u64; NAMED.len()],
-    other: u64,
-}
+pub struct ModalityCounts([u64; NAMED.len() + 1]);
 
 impl ModalityCounts {
     /// Counts each row of the column.
     pub fn count(&mut self, column: &StringViewArray) {
-        // A text of up to 12 bytes lies in its view, which is compared as one number.
-        let views = StringViewArray::from_iter_values(NAMED);
-        let views: [u128; NAMED.len()] = std::array::from_fn(|nth| views.views()[nth]);
-        let before: u64 = self.named.iter().sum();
+        // A text of up to 12 bytes is inlined in its view, which is compared as one integer.
+        let named = StringViewArray::from_iter_values(NAMED);
         for (row, view) in column.views().iter().enumerate() {
-            if let Some(nth) = views.iter().position(|named| named == view).filter(|_| !column.is_null(row)) {
-                self.named[nth] += 1;
-            }
+            let nth = named.views().iter().position(|named| named == view);
+            self.0[nth.filter(|_| !column.is_null(row)).unwrap_or(NAMED.len())] += 1;
         }
-        self.other += column.len() as u64 - (self.named.iter().sum::<u64>() - before);
     }
 
     /// Rows by the name of their modality; those without rows are left out.
     pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
-        let named = NAMED.into_iter().zip(self.named);
-        named.chain([(OTHER, self.other)]).filter(|(_, rows)| *rows > 0).collect()
+        NAMED.into_iter().chain(["other"]).zip(self.0).filter(|(_, rows)| *rows > 0).collect()
     }
 
     pub fn add(&mut self, other: &ModalityCounts) {
-        self.named.iter_mut().zip(other.named).for_each(|(rows, more)| *rows += more);
-        self.other += other.other;
+        self.0.iter_mut().zip(other.0).for_each(|(rows, more)| *rows += more);
     }
 }
 

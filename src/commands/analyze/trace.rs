@@ -10,16 +10,16 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use crate::analysis::concurrency::{ReplayedReads, Schedule};
-use crate::analysis::trace::{KeySample, Trace};
+use crate::analysis::sampling::Share;
+use crate::analysis::trace::Trace;
 use crate::counting::Meaning;
-use crate::counting::counter::{CountInserter, ObjectCounter, Partition};
-use crate::memory::MemoryBudget;
+use crate::counting::counter::{CountInserter, ObjectCounter, PARTITIONS};
 use crate::object::ObjectId;
+use crate::threads::in_turns;
 
 /// Where some consecutive rows stand: the number of their manifest, and of the first row in it.
 pub type Place = (usize, u64);
@@ -30,9 +30,8 @@ pub struct TraceRecorder {
     state: Mutex<RecorderState>,
 }
 
-#[derive(Default)]
 struct RecorderState {
-    sample: KeySample,
+    sample: Share,
     kept: usize,
     stretches: BTreeMap<Place, Vec<u64>>,
 }
@@ -40,11 +39,12 @@ struct RecorderState {
 impl TraceRecorder {
     /// Keeps at most so many references.
     pub fn new(most: usize) -> TraceRecorder {
-        TraceRecorder { most, state: Mutex::default() }
+        let state = RecorderState { sample: Share::ALL, kept: 0, stretches: BTreeMap::new() };
+        TraceRecorder { most, state: Mutex::new(state) }
     }
 
     /// The objects whose references are still kept; later there may be fewer.
-    pub fn sample(&self) -> KeySample {
+    pub fn sample(&self) -> Share {
         self.state.lock().sample
     }
 
@@ -76,7 +76,7 @@ impl TraceRecorder {
 
 /// References in the order of their manifests, and the sizes of their objects.
 pub struct FollowedReferences {
-    sample: KeySample,
+    sample: Share,
     stretches: BTreeMap<Place, Vec<u64>>,
     /// By digest.
     sizes: Vec<(u64, Option<u64>)>,
@@ -105,13 +105,7 @@ impl RecorderState {
     }
 }
 
-/// The references of each object in each manifest.
-pub struct TaskPlacements(ObjectCounter);
-
-/// Adds placements from one thread; what is buffered counts once it is finished.
-pub struct TaskPlacer<'a>(CountInserter<'a>);
-
-/// What the placements amount to.
+/// The source reads of several workers.
 pub struct ReplayOutcome {
     /// By schedule.
     pub reads: Vec<ReplayedReads>,
@@ -119,27 +113,32 @@ pub struct ReplayOutcome {
     pub pairs: u64,
 }
 
-impl TaskPlacements {
-    pub fn new(budget: Arc<MemoryBudget>) -> TaskPlacements {
-        TaskPlacements(ObjectCounter::new(budget))
+/// Adds a reference to each of `objects` in the manifest at `task` to the placements, and empties the list.
+///
+/// Fails when the temporary file cannot be written.
+pub fn place(placements: &mut CountInserter, task: usize, objects: &mut Vec<ObjectId>) -> io::Result<()> {
+    let source = task as u32;
+    for object in objects.drain(..) {
+        let id = ObjectId(object.0 & !u128::from(u32::MAX) | u128::from(source));
+        placements.add(&Meaning { id, source, size: None, text: 0, wanted: true }, 1)?;
     }
+    Ok(())
+}
 
-    pub fn placer(&self) -> TaskPlacer<'_> {
-        TaskPlacer(self.0.inserter())
-    }
-
-    /// Replays the placements on each of `schedules`.
-    ///
-    /// Fails when the temporary file cannot be read, or `done` fails.
-    pub fn replay<E: Send + From<io::Error>>(
-        self,
-        jobs: usize,
-        schedules: &[Schedule],
-        done: impl Fn() -> Result<(), E> + Sync,
-    ) -> Result<ReplayOutcome, E> {
-        let empty = || ReplayOutcome { reads: vec![ReplayedReads::default(); schedules.len()], pairs: 0 };
-        let add = |sum: &mut ReplayOutcome, _, partition: Partition| {
-            let mut pairs: Vec<_> = partition.objects().collect();
+/// Replays the placements on each of `schedules`.
+///
+/// Fails when the temporary file cannot be read, or `done` fails.
+pub fn replay(
+    placements: &ObjectCounter,
+    jobs: usize,
+    schedules: &[Schedule],
+    done: impl Fn() -> anyhow::Result<()> + Sync,
+) -> anyhow::Result<ReplayOutcome> {
+    let none = || ReplayOutcome { reads: vec![ReplayedReads::default(); schedules.len()], pairs: 0 };
+    let by_thread = in_turns(jobs, PARTITIONS, |turns| -> anyhow::Result<_> {
+        let mut sum = none();
+        for number in turns {
+            let mut pairs: Vec<_> = placements.take(number)?.objects().collect();
             sum.pairs += pairs.len() as u64;
             pairs.sort_unstable_by_key(|pair| (pair.id, pair.source));
             for object in pairs.chunk_by(|a, b| a.id == b.id) {
@@ -148,38 +147,23 @@ impl TaskPlacements {
                     *reads += schedule.reads(tasks.clone());
                 }
             }
-            done()
-        };
-        let join = |sum: &mut ReplayOutcome, other: ReplayOutcome| {
-            sum.pairs += other.pairs;
-            sum.reads.iter_mut().zip(other.reads).for_each(|(reads, more)| *reads += more);
-        };
-        Ok(self.0.fold(jobs, empty, add, join)?.0)
-    }
-}
-
-impl TaskPlacer<'_> {
-    /// Adds a reference to each of `objects` in the manifest at `task`, and empties the list.
-    ///
-    /// Fails when the temporary file cannot be written.
-    pub fn add_all(&mut self, task: usize, objects: &mut Vec<ObjectId>) -> io::Result<()> {
-        let source = task as u32;
-        for object in objects.drain(..) {
-            let id = ObjectId(object.0 & !u128::from(u32::MAX) | u128::from(source));
-            self.0.add(&Meaning { id, source, size: None, text: 0, wanted: true }, 1)?;
+            done()?;
         }
-        Ok(())
-    }
-
-    /// Hands everything over. Fails when the temporary file could not be written.
-    pub fn finish(self) -> io::Result<()> {
-        self.0.finish()
-    }
+        Ok(sum)
+    })?;
+    Ok(by_thread.into_iter().fold(none(), |mut sum, more| {
+        sum.pairs += more.pairs;
+        sum.reads.iter_mut().zip(more.reads).for_each(|(reads, more)| *reads += more);
+        sum
+    }))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::memory::MemoryBudget;
 
     /// Stretches of a hundred references each, in two manifests.
     fn stretches() -> Vec<(Place, Vec<(u32, u64)>)> {
@@ -189,7 +173,7 @@ mod tests {
         (0..10).map(stretch).collect()
     }
 
-    fn found(most: usize, order: impl Iterator<Item = usize>) -> (Vec<u64>, KeySample) {
+    fn found(most: usize, order: impl Iterator<Item = usize>) -> (Vec<u64>, Share) {
         let (sequence, all) = (TraceRecorder::new(most), stretches());
         for nth in order {
             let (place, mut references) = all[nth].clone();
@@ -206,15 +190,15 @@ mod tests {
     fn references_come_back_in_the_order_of_their_rows_whoever_adds_first() {
         let all: Vec<u64> =
             stretches().iter().flat_map(|(_, of)| of.iter().map(|(_, digest)| *digest)).collect();
-        assert_eq!(found(1000, 0..10), (all.clone(), KeySample::default()));
-        assert_eq!(found(1000, (0..10).rev()), (all, KeySample::default()));
+        assert_eq!(found(1000, 0..10), (all.clone(), Share::ALL));
+        assert_eq!(found(1000, (0..10).rev()), (all, Share::ALL));
     }
 
     #[test]
     fn beyond_the_bound_all_references_to_some_of_the_objects_are_kept() {
         let (whole, _) = found(1000, 0..10);
         let (digests, sample) = found(300, 0..10);
-        assert!(digests.len() <= 300 && sample.stands_for() >= 4, "{}", digests.len());
+        assert!(digests.len() <= 300 && sample.share <= 0.25, "{}", digests.len());
         assert!(digests.len() > 60, "{}", digests.len());
         assert_eq!(digests, whole.into_iter().filter(|digest| sample.keeps(*digest)).collect::<Vec<_>>());
         assert_eq!(found(300, [7, 2, 9, 0, 1, 3, 8, 5, 4, 6].into_iter()), (digests, sample));
@@ -228,18 +212,18 @@ mod tests {
 
     /// The objects of each manifest, in `memory` bytes.
     fn outcome(manifests: &[&[u64]], workers: &[u64], memory: u64, jobs: usize) -> ReplayOutcome {
-        let placements = TaskPlacements::new(Arc::new(MemoryBudget::new(memory)));
-        let mut placer = placements.placer();
+        let placements = ObjectCounter::new(Arc::new(MemoryBudget::new(memory)));
+        let mut inserter = placements.inserter();
         for (task, objects) in manifests.iter().enumerate() {
             let id = |object: &u64| ObjectId(u128::from(*object) << 64 | 77);
             let mut ids: Vec<ObjectId> = objects.iter().filter(|object| **object > 0).map(id).collect();
-            placer.add_all(task, &mut ids).unwrap();
+            place(&mut inserter, task, &mut ids).unwrap();
             assert!(ids.is_empty());
         }
-        placer.finish().unwrap();
+        inserter.finish().unwrap();
         let durations: Vec<u64> = manifests.iter().map(|objects| objects.len() as u64).collect();
         let schedules: Vec<_> = workers.iter().map(|workers| Schedule::new(&durations, *workers)).collect();
-        placements.replay(jobs, &schedules, || Ok::<(), io::Error>(())).unwrap()
+        replay(&placements, jobs, &schedules, || Ok(())).unwrap()
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! From the multiplicity table to the report: curves first, then what they answer, and what that
-//! means in plain sentences.
+//! From the multiplicity table to the report: curves, the answers read from them, and advice in plain
+//! sentences.
 
 use super::eviction_bounds::{EvictionHits, eviction_hits};
 use super::*;
@@ -66,7 +66,7 @@ pub fn build_report(table: &MultiplicityTable, trace: Option<&Trace>, options: &
     }
 }
 
-/// What the lines of a report are read from: each order of admission is gone through once.
+/// What the lines of a report are read from. Each policy goes through its order once.
 struct Curves<'a> {
     totals: &'a TableTotals,
     objective: Objective,
@@ -74,30 +74,24 @@ struct Curves<'a> {
     count: AdmittedByPolicy,
     density: AdmittedByPolicy,
     own: Option<AdmittedByPolicy>,
-    /// What the best cache without bound saves, in the unit of the objective.
+    /// What the best cache without a limit saves, in the unit of the objective.
     best: f64,
-    /// By count: the smallest caches with the hits of each budget by density, then of the targets.
+    /// The smallest caches by count with the hits of each budget by density.
     same_by_count: Vec<Option<ObjectSums>>,
-    targets_by_density: Vec<Option<ObjectSums>>,
-    targets_by_own: Option<Vec<Option<ObjectSums>>>,
 }
 
 /// What one policy admits.
 struct AdmittedByPolicy {
     budgets: Vec<Admission>,
     points: Vec<Admission>,
+    /// The shortest prefix of the order that reaches each target.
+    targets: Vec<Option<ObjectSums>>,
 }
 
 impl AdmittedByPolicy {
-    fn new(table: &MultiplicityTable, policy: Policy, budgets: &[u64], points: &[u64]) -> AdmittedByPolicy {
-        let mut admissions = admission::admit(table, policy, &[budgets, points].concat());
-        let points = admissions.split_off(budgets.len());
-        AdmittedByPolicy { budgets: admissions, points }
-    }
-
-    /// Bytes of the smallest cache that is known to give so many hits: the part of the order that
-    /// does, which is `prefix`, or one of the admissions. These may do with less, since they set
-    /// objects larger than the cache aside.
+    /// Bytes of the smallest known cache with so many hits: `prefix`, the part of the order that has
+    /// them, or one of the admissions. These may be smaller, since they set objects larger than the
+    /// cache aside.
     fn smallest(&self, prefix: &Option<ObjectSums>, hits: u64) -> Option<u64> {
         let all = self.budgets.iter().chain(&self.points).map(|admission| &admission.admitted);
         let enough = all.filter(|sums| sums.hits >= hits).chain(prefix);
@@ -114,30 +108,39 @@ impl<'a> Curves<'a> {
         points: &[u64],
     ) -> Curves<'a> {
         let objective = options.objective;
-        let wanted: Vec<u64> =
-            options.targets.iter().map(|&target| least_hits(target, totals.references)).collect();
-        let by = |policy| AdmittedByPolicy::new(table, policy, budgets, points);
-        let ((density, same_by_count), count) = rayon::join(
+        let least = |&target: &f64| least_hits(target, totals.references);
+        let targets: Vec<u64> = options.targets.iter().map(least).collect();
+        let sizes = [budgets, points].concat();
+        let admit = |policy| {
+            let mut admissions = admission::admit(table, policy, &sizes);
+            let points = admissions.split_off(budgets.len());
+            (admissions, points)
+        };
+        let by = |policy| {
+            let (budgets, points) = admit(policy);
+            AdmittedByPolicy { budgets, points, targets: admission::reach(table, policy, &targets) }
+        };
+        let ((density, mut same_by_count), count) = rayon::join(
             || {
                 let density = by(Policy::Density);
                 let same = density.budgets.iter().map(|admission| admission.admitted.hits);
-                let hits: Vec<u64> = same.chain(wanted.iter().copied()).collect();
+                let hits: Vec<u64> = same.chain(targets.iter().copied()).collect();
                 (density, admission::reach(table, Policy::Count, &hits))
             },
-            || by(Policy::Count),
+            || admit(Policy::Count),
         );
+        let targets_by_count = same_by_count.split_off(budgets.len());
+        let (budgets, points) = count;
         let own = own_policy(objective);
         Curves {
             totals,
             objective,
             targets: &options.targets,
-            count,
+            count: AdmittedByPolicy { budgets, points, targets: targets_by_count },
             density,
             own: own.map(by),
             best: own.map_or(0.0, |own| objective.value_of(&admission::worthwhile(table, own))),
             same_by_count,
-            targets_by_density: admission::reach(table, Policy::Density, &wanted),
-            targets_by_own: own.map(|own| admission::reach(table, own, &wanted)),
         }
     }
 
@@ -206,7 +209,7 @@ impl<'a> Curves<'a> {
             let count_bytes = self.count.smallest(count, density.admitted.hits)?;
             // Beyond the smallest cache that reaches the ceiling there is nothing to compare.
             let all = u128::from(density_bytes) >= self.totals.recurring.bytes;
-            // Of no bytes there are no multiples.
+            // No cache is a multiple of an empty one.
             (density_bytes > 0 && density.admitted.hits > 0 && !all).then(|| Equivalent {
                 density_bytes,
                 hit_rate: self.of_requests(density.admitted.hits as f64),
@@ -218,15 +221,14 @@ impl<'a> Curves<'a> {
     }
 
     fn targets(&self) -> Vec<HitRateTarget> {
-        let by_count = &self.same_by_count[self.density.budgets.len()..];
-        let own = self.own.as_ref().zip(self.targets_by_own.as_ref());
         let line = |(nth, &hit_rate): (usize, &f64)| {
             let hits = least_hits(hit_rate, self.totals.references);
+            let smallest = |by: &AdmittedByPolicy| by.smallest(&by.targets[nth], hits);
             HitRateTarget {
                 hit_rate,
-                count_bytes: self.count.smallest(&by_count[nth], hits),
-                density_bytes: self.density.smallest(&self.targets_by_density[nth], hits),
-                objective_bytes: own.and_then(|(own, prefixes)| own.smallest(&prefixes[nth], hits)),
+                count_bytes: smallest(&self.count),
+                density_bytes: smallest(&self.density),
+                objective_bytes: self.own.as_ref().and_then(smallest),
             }
         };
         self.targets.iter().enumerate().map(line).collect()
@@ -281,41 +283,41 @@ fn narrow(bytes: u128) -> u64 {
 /// From here on the error of a sample is worth a sentence.
 const NOTABLE_ERROR: f64 = 0.02;
 
-/// The sentences that apply.
+/// Advice that applies to the report.
 pub fn advice(report: &Report, origin: &Origin) -> Vec<String> {
     let mut advice = Vec::new();
     if report.references == 0 {
         return advice;
     }
     if report.ceiling == 0.0 {
-        advice.push("no object is referenced twice: no cache of any size can help this corpus".into());
+        advice.push("no object is referenced twice, so no cache can help".into());
         return advice;
     }
     let unknown = 1.0 - report.sized_share - report.assumed_share;
     if unknown > 1e-9 {
         let percent = 100.0 * unknown;
-        let asked = report.probed_sizes.map_or(0, |probed| probed.asked);
-        // Saved counts hold no locators to ask.
-        let ask = match origin {
-            Origin::Manifests(_) => ", --probe-sizes N asks the sources of N of them",
+        let probed = report.probed_sizes.map_or(0, |probed| probed.asked);
+        // Saved counts have no locators to probe.
+        let probe = match origin {
+            Origin::Manifests(_) => ", or --probe-sizes N to estimate it from N of them",
             Origin::Table(_) => "",
         };
-        advice.push(match asked {
+        advice.push(match probed {
             0 => format!(
-                "{percent:.2} % of the objects have no known size and are never admitted; --assume-size SIZE \
-                 gives them one{ask}"
+                "{percent:.2} % of the objects have no known size and are never admitted. Use --assume-size SIZE to \
+                 assume one{probe}"
             ),
             _ => format!(
-                "no source knows a size ({} were asked), so the {percent:.2} % of the objects without one are never \
-                 admitted; --assume-size SIZE gives them one",
-                count(asked)
+                "none of {} probed objects has a size, so {percent:.2} % of the objects are never admitted. Use \
+                 --assume-size SIZE to assume one",
+                count(probed)
             ),
         });
     }
     if report.order.error > NOTABLE_ERROR {
         advice.push(format!(
-            "a few objects have so many of the references that LRU and any policy, estimated from 1 in {:.0} \
-             objects, may be off by {:.0} % of what they say",
+            "LRU and any policy are estimated from 1 in {:.0} objects. A few objects have most of the references, \
+             so these estimates may be off by {:.0} %",
             1.0 / report.order.share,
             100.0 * report.order.error
         ));

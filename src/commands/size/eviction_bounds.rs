@@ -87,7 +87,7 @@ fn in_random_order(table: &MultiplicityTable, buckets: &[Bucket], budgets: &[u64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::trace::KeySample;
+    use crate::analysis::sampling::Share;
 
     fn size(n: u64) -> u64 {
         50 + n % 101
@@ -102,7 +102,7 @@ mod tests {
     }
 
     /// The order in which they are read.
-    fn trace(objects: u64, sample: KeySample) -> Trace {
+    fn trace(objects: u64, sample: Share) -> Trace {
         let id = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let order = (0..objects + 20).flat_map(|n| [n, n.wrapping_sub(4), n.wrapping_sub(19)]);
         let references = order.filter(|n| *n < objects).map(id).filter(|id| sample.keeps(*id));
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_order_of_the_manifests_shows_what_random_order_does_not() {
-        let (table, trace) = (table(3_000), trace(3_000, KeySample::default()));
+        let (table, trace) = (table(3_000), trace(3_000, Share::ALL));
         let budgets = [49, 2_000, 6_000, 500_000];
         let (own, order) = rates(&table, Some(&trace), &budgets);
         assert_eq!(
@@ -141,8 +141,8 @@ mod tests {
     fn a_sample_of_the_keys_finds_nearly_the_same() {
         let (table, budgets) = (table(40_000), [700, 1_500, 4_000, 40_000]);
         let of = |sample| rates(&table, Some(&trace(40_000, sample)), &budgets);
-        let (whole, _) = of(KeySample::default());
-        let (sampled, order) = of(KeySample::default().halved());
+        let (whole, _) = of(Share::ALL);
+        let (sampled, order) = of(Share::ALL.halved());
         assert_eq!(order.share, 0.5);
         assert!(order.references.abs_diff(60_000) < 2_000, "{order:?}");
         for (whole, sampled) in whole.iter().zip(&sampled) {
@@ -166,7 +166,7 @@ mod tests {
     fn no_sample_tells_of_a_bound_that_a_policy_passes() {
         let (table, budgets) = (table(40_000), [700, 1_500, 4_000]);
         let of = |halvings: u32| {
-            let sample = (0..halvings).fold(KeySample::default(), |sample, _| sample.halved());
+            let sample = (0..halvings).fold(Share::ALL, |sample, _| sample.halved());
             rates(&table, Some(&trace(40_000, sample)), &budgets).0
         };
         // Most objects come again before any other one of the sample does.
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_trace_in_which_nothing_recurs_is_not_followed() {
-        let trace = Trace::new(std::iter::empty(), Vec::new().into_iter(), KeySample::default());
+        let trace = Trace::new(std::iter::empty(), Vec::new().into_iter(), Share::ALL);
         let (_, order) = rates(&table(10), Some(&trace), &[100]);
         assert_eq!(order.of, OrderKind::Random);
     }

@@ -1,85 +1,55 @@
-//! Where the counts come from: manifests that are counted now, or a file of saved counts. Objects of
-//! unknown size may be asked about: from the sizes of some follows that of all.
+//! Where the counts come from: manifests that are counted now, or a file of saved counts. Sizes that the
+//! locators lack may be probed: those of some objects estimate those of all.
 //!
-//! The objects that were asked are a random sample without replacement, each as likely as any other,
-//! however often it is referenced.
+//! The probed objects are a random sample without replacement; each object is equally likely, however
+//! often it is referenced.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::Instant;
-
-use super::{Options, Origin, ProbedSizes, Seconds};
-use crate::analysis::table::MultiplicityTable;
-use crate::commands::Unreadable;
-use crate::commands::analyze::{self, FollowedReferences};
+use super::{Options, Origin, ProbedSizes};
+use crate::commands::analyze::{self, Counted};
 use crate::commands::saved_counts;
 use crate::monitor::Monitor;
 
-/// The counts of a corpus, and what was met on the way to them.
-pub struct LoadedCounts {
-    pub table: MultiplicityTable,
-    /// In which order objects are named; saved counts do not say that.
-    pub followed: Option<FollowedReferences>,
-    pub probed: Option<ProbedSizes>,
-    pub no_locator: u64,
-    pub errors: BTreeMap<&'static str, u64>,
-    pub unreadable: Vec<Unreadable>,
-    pub seconds: Seconds,
-}
-
+/// The counts of the corpus, and the sizes that were probed.
+///
 /// Fails when an input does not exist, a temporary file cannot be written, or saved counts are
 /// damaged.
 pub fn load(
     options: &Options,
     pool: &rayon::ThreadPool,
     monitor: &dyn Monitor,
-) -> anyhow::Result<LoadedCounts> {
-    match &options.origin {
-        Origin::Manifests(manifests) => {
-            let root = options.root.as_deref();
-            let counting = analyze::Options {
-                ordered: ordered(options),
-                unsized_sample: options.probe_sizes,
-                allow: options.allow.clone(),
-                outputs: options.outputs.clone(),
-                ..analyze::Options::counting(manifests, root, options.jobs, options.memory)
-            };
-            let counted = analyze::count(&counting, monitor)?;
-            let unknown = counted.table.totals().unsized_objects;
-            let probed =
-                (options.probe_sizes > 0).then(|| probed_sizes(unknown, counted.asked, &counted.answers));
-            let mut errors = BTreeMap::new();
-            counted.tally.add_errors_to(&mut errors);
-            let analyze::Seconds { scan, group, fetch, .. } = counted.seconds;
-            let seconds = Seconds { scan, group, fetch, ..Seconds::default() };
-            let analyze::Counted { table, followed, unreadable, tally, .. } = counted;
-            let no_locator = tally.no_locator;
-            Ok(LoadedCounts { table, followed, probed, no_locator, errors, unreadable, seconds })
+) -> anyhow::Result<(Counted, Option<ProbedSizes>)> {
+    let manifests = match &options.origin {
+        Origin::Manifests(manifests) => manifests,
+        Origin::Table(file) => {
+            let table = pool.install(|| saved_counts::read(file))?;
+            return Ok((Counted { table, ..Counted::default() }, None));
         }
-        Origin::Table(file) => saved(file, pool),
-    }
+    };
+    let counting = analyze::Options {
+        ordered: ordered(options),
+        unsized_sample: options.probe_sizes,
+        allow: options.allow.clone(),
+        outputs: options.outputs.clone(),
+        ..analyze::Options::counting(manifests, options.root.as_deref(), options.jobs, options.memory)
+    };
+    let counted = analyze::count(&counting, monitor)?;
+    let unknown = counted.table.totals().unsized_objects;
+    let probed = (options.probe_sizes > 0).then(|| probed_sizes(unknown, counted.asked, &counted.answers));
+    Ok((counted, probed))
 }
 
-fn saved(file: &Path, pool: &rayon::ThreadPool) -> anyhow::Result<LoadedCounts> {
-    let start = Instant::now();
-    let table = pool.install(|| saved_counts::read(file))?;
-    let seconds = Seconds { read: start.elapsed().as_secs_f64(), ..Seconds::default() };
-    let (errors, unreadable) = (BTreeMap::new(), Vec::new());
-    Ok(LoadedCounts { table, followed: None, probed: None, no_locator: 0, errors, unreadable, seconds })
-}
-
-/// References that are followed in their order at most: what follows from them takes a second or two.
+/// At most so many references are followed in order: the caches for them take a second or two.
 const FOLLOWED: usize = 1 << 21;
 
-/// Bytes that a reference takes that is followed, until all caches are compared.
+/// Bytes for each followed reference, until all caches are compared.
 const FOLLOWED_BYTES: u64 = 64;
 
-/// References to follow: all where there are no more, else those to a sample of the objects.
+/// How many references to follow; where there are more, those to a sample of the objects.
 fn ordered(options: &Options) -> usize {
     usize::try_from(options.memory / FOLLOWED_BYTES).map_or(FOLLOWED, |most| most.min(FOLLOWED))
 }
 
-/// What the `sizes` that `asked` of the `unknown` objects have say about all of them.
+/// The mean size of the `unknown` objects, estimated from the `sizes` of those of `asked` that have one.
 ///
 /// The size to assume is the mean, not the median: what a cache takes is a sum of sizes, and the mean
 /// times the number of objects is its unbiased estimate. Its standard error is

@@ -12,26 +12,26 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 pub use crate::analysis::cost::Objective;
+use crate::commands::analyze;
 use crate::monitor::Monitor;
-use load_counts::LoadedCounts;
 pub use report::*;
 
-/// Everything `size` needs to know.
+/// What to size.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub origin: Origin,
     /// Cache sizes, bytes; empty: a ladder up to the bytes of all objects.
     pub budgets: Vec<u64>,
-    /// The policies `count` and `density` are always there; this one beside them.
+    /// A third policy beside `count` and `density`.
     pub objective: Objective,
     /// Request hit rates to find the smallest cache for, between 0 and 1.
     pub targets: Vec<f64>,
-    /// Bytes to assume for an object of unknown size; `None`: such objects are left out.
+    /// Bytes to assume for objects of unknown size; `None`: they are left out.
     pub assumed_size: Option<u64>,
-    /// Objects of unknown size to ask the sources about: all objects of unknown size are then
-    /// assumed to have the mean of the answers. 0: none. A saved table has no sources to ask.
+    /// How many objects of unknown size to probe; all of them are then assumed to have the mean size
+    /// found. 0: none. Saved counts have no sources to probe.
     pub probe_sizes: usize,
-    /// No source outside these is asked; empty: no limit.
+    /// No source outside these is probed; empty: no limit.
     pub allow: Vec<PathBuf>,
     pub root: Option<PathBuf>,
     /// Files that the caller writes afterwards, see [`crate::commands::outputs::places`].
@@ -58,21 +58,26 @@ pub enum Origin {
 pub fn run(options: &Options, monitor: &dyn Monitor) -> anyhow::Result<Report> {
     let start = Instant::now();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
-    let LoadedCounts { mut table, followed, probed, no_locator, errors, unreadable, seconds } =
-        load_counts::load(options, &pool, monitor)?;
+    let (counted, probed) = load_counts::load(options, &pool, monitor)?;
+    let read = match options.origin {
+        Origin::Table(_) => start.elapsed().as_secs_f64(),
+        Origin::Manifests(_) => 0.0,
+    };
     monitor.check()?;
     let size_start = Instant::now();
+    let mut table = counted.table;
     if let Some(size) = options.assumed_size.or(probed.and_then(|probed| probed.mean)) {
         table.assume(size);
     }
-    let trace = followed.map(|followed| followed.into_trace(table.assumed()));
+    let trace = counted.followed.map(|followed| followed.into_trace(table.assumed()));
     let mut report = pool.install(|| build_report::build_report(&table, trace.as_ref(), options));
     report.probed_sizes = probed;
-    report.no_locator = no_locator;
-    report.errors = errors;
-    report.unreadable = unreadable;
+    report.no_locator = counted.tally.no_locator;
+    counted.tally.add_errors_to(&mut report.errors);
+    report.unreadable = counted.unreadable;
     report.advice = build_report::advice(&report, &options.origin);
     let size = size_start.elapsed().as_secs_f64();
-    report.seconds = Seconds { size, total: start.elapsed().as_secs_f64(), ..seconds };
+    let analyze::Seconds { scan, group, fetch, .. } = counted.seconds;
+    report.seconds = Seconds { scan, group, fetch, read, size, total: start.elapsed().as_secs_f64() };
     Ok(report)
 }

@@ -63,7 +63,7 @@ fn counted(memory: u64, threads: usize) -> (NamedCounts, Expected) {
             });
         }
     });
-    let done = || Ok::<(), io::Error>(());
+    let done = || Ok(());
     texts.drain(threads, &counter, done).unwrap();
     (NamedCounts::new(counter, threads, memory / 4, done).unwrap(), expected)
 }
@@ -106,14 +106,14 @@ fn objects_stay_in_small_batches_and_are_gone_when_released() {
 #[test]
 fn nothing_counted_is_nothing() {
     let counter = ObjectCounter::new(Arc::new(MemoryBudget::new(0)));
-    let counts = NamedCounts::new(counter, 2, 0, || Ok::<(), io::Error>(())).unwrap();
+    let counts = NamedCounts::new(counter, 2, 0, || Ok(())).unwrap();
     assert_eq!((counts.totals, counts.batches(1).count()), (NamedTotals::default(), 0));
 }
 
 #[test]
 fn an_error_ends_the_counting() {
     let counter = ObjectCounter::new(Arc::new(MemoryBudget::new(0)));
-    let error = NamedCounts::new(counter, 2, 0, || Err(io::Error::other("enough"))).err().unwrap();
+    let error = NamedCounts::new(counter, 2, 0, || Err(anyhow::anyhow!("enough"))).err().unwrap();
     assert_eq!(error.to_string(), "enough");
 }
 

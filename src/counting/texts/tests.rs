@@ -55,7 +55,7 @@ fn counted_again(
         }
     });
     let tables = AtomicUsize::new(0);
-    let done = || -> io::Result<()> {
+    let done = || -> anyhow::Result<()> {
         tables.fetch_add(1, Ordering::Relaxed);
         Ok(())
     };
@@ -137,7 +137,7 @@ fn what_is_no_locator_is_not_counted_and_asked_for_each_time() {
     asked.sort_unstable();
     assert_eq!(asked, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
     let counter = ObjectCounter::new(budget);
-    texts.drain(1, &counter, || Ok::<(), io::Error>(())).unwrap();
+    texts.drain(1, &counter, || Ok(())).unwrap();
     assert_eq!(flushed, []);
     assert_eq!(Model::found(counter, 1).0, Model::default());
 }
@@ -146,7 +146,7 @@ fn what_is_no_locator_is_not_counted_and_asked_for_each_time() {
 fn an_error_ends_the_draining() {
     let budget = Arc::new(MemoryBudget::new(1 << 30));
     let counter = ObjectCounter::new(budget.clone());
-    let fail = || Err(io::Error::other("enough"));
+    let fail = || Err(anyhow::anyhow!("enough"));
     let error = Texts::new(budget).drain(2, &counter, fail).unwrap_err();
     assert_eq!(error.to_string(), "enough");
 }

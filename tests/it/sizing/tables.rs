@@ -29,7 +29,7 @@ fn saving(corpus: &Corpus, file: &str) -> Command {
 fn counts_that_cannot_be_saved_are_told_all_the_same() {
     let corpus = small();
     let run = saving(&corpus, "/proc/counts").arg("--json").assert().code(1);
-    let output = run.stderr(contains("error: writing /proc/counts")).get_output().stdout.clone();
+    let output = run.stderr(contains("error: cannot write /proc/counts")).get_output().stdout.clone();
     let value: serde_json::Value = serde_json::from_slice(&output).unwrap();
     assert_eq!(value["references"], 8);
     assert!(value["unwritten"].as_str().unwrap().contains("/proc/counts"), "{value}");
@@ -48,17 +48,17 @@ fn a_table_that_is_damaged_foreign_or_missing_is_named_and_the_way_to_one_told()
     };
     for length in [20, whole.len() / 2, whole.len() - 1] {
         fs::write(corpus.path("counts"), &whole[..length]).unwrap();
-        refused("not a whole Parquet file");
+        refused("not a complete Parquet file");
     }
     fs::write(corpus.path("counts"), b"onepull counts\0\x02 and more").unwrap();
-    refused("written by an older onepull; save the counts again");
+    refused("an older onepull wrote this file; save the counts again");
     for foreign in [&b""[..], b"{\"references\": 3}", &whole[..10]] {
         fs::write(corpus.path("counts"), foreign).unwrap();
-        refused("not a whole Parquet file");
+        refused("not a complete Parquet file");
     }
     corpus.parquet("rows.parquet", &super::model::rows(&mut Random::new(1), &objects(&[(9, 9)])));
     fs::copy(corpus.path("in/rows.parquet"), corpus.path("counts")).unwrap();
-    refused("no column `references`");
+    refused("column `references` is missing");
     fs::remove_file(corpus.path("counts")).unwrap();
     refused("No such file");
     fs::write(corpus.path("counts"), whole).unwrap();
@@ -78,7 +78,7 @@ fn save_replaces_what_is_there_but_no_folder() {
         run.stderr(contains(format!("--save {file}")).and(contains(what)));
     };
     refused("in", "is a folder");
-    refused("nowhere/counts", "there is no folder nowhere");
+    refused("nowhere/counts", "the folder nowhere does not exist");
     let names = fs::read_dir(corpus.path("")).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<_> = names.collect();
     names.sort();
