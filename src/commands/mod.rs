@@ -1,6 +1,7 @@
 //! The commands: options in, report out, no printing.
 
 pub mod analyze;
+mod cache_timing;
 pub mod format;
 mod manifests;
 pub mod materialize;

@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn many_spellings_are_named_unless_a_sample_explains_them() {
         let many = Report { spellings: 1_200, ..plain() };
-        assert_says(&many, &["400 objects", "1,200 locator texts", "3.00 times"]);
+        assert_says(&many, &["1,200 different locator texts name 400 objects", "3.00 times"]);
         let sample = Sample { share: 0.5, ..Sample::default() };
         assert_eq!(advice(&Report { sample: Some(sample), ..many }), [""; 0]);
         assert_eq!(advice(&Report { spellings: 404, ..plain() }), [""; 0], "one in a hundred");
@@ -183,7 +183,7 @@ mod tests {
             equal: 6,
             ..ContentComparison::default()
         };
-        assert_says(&Report { content: Some(content.clone()), ..plain() }, &["6 of 18 objects"]);
+        assert_says(&Report { content: Some(content.clone()), ..plain() }, &["6 of 18 compared objects"]);
         let different = ContentComparison { equal: 0, ..content };
         assert_eq!(advice(&Report { content: Some(different), ..plain() }), [""; 0]);
     }
@@ -194,7 +194,7 @@ mod tests {
             Timings { objects: 9, source: 1.0, put: 1e-4, hit: 2e-5, cache_pays: true, ..<_>::default() };
         assert_eq!(advice(&Report { timing: Some(slow), ..plain() }), [""; 0]);
         let fast = Timings { source: 5e-6, cache_pays: false, ..slow };
-        assert_says(&Report { timing: Some(fast), ..plain() }, &["5 us", "100 us", "20 us"]);
+        assert_says(&Report { timing: Some(fast), ..plain() }, &["5 µs", "100 µs", "20 µs"]);
         let untimed = Timings { objects: 0, ..fast };
         assert_eq!(advice(&Report { timing: Some(untimed), ..plain() }), [""; 0]);
     }
@@ -203,7 +203,7 @@ mod tests {
     fn what_most_workers_lose_is_said_as_measured_where_it_was_measured() {
         let lines = vec![concurrency(64, 0.1, None), concurrency(4, 0.5, None)];
         let lost = Report { concurrency: lines, ..plain() };
-        assert_says(&lost, &["64 workers", "10.0 % in place of 60.0 %", "2.2 times"]);
+        assert_says(&lost, &["64 workers", "10.0 % instead of 60.0 %", "2.2 times"]);
         let lines = vec![concurrency(64, 0.1, Some(0.3))];
         assert_says(&Report { concurrency: lines, ..plain() }, &["30.0 %", "1.8 times"]);
         let lines = vec![concurrency(64, 0.1, Some(0.56))];

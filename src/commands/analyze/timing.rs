@@ -1,24 +1,21 @@
-//! Is a cache worth it here? Times sources beside a cache, by doing what a run would do.
+//! Is a cache worth it here? Times sources and a cache by doing what a run does.
 //!
-//! The times are those of this moment on this machine. An entry is read back right after it was
-//! written, so it comes from memory and not from the disk, and a source that was read lately does,
-//! too: `hit` is the least that a hit takes, and with sources of more bytes than the memory holds a
-//! second read of them costs what the first one did. Puts into an empty cache make their folders,
-//! which later ones find. Objects that lie far apart cost a request each, where a run joins
-//! neighbours: `source` is the most that a source takes, unless the sample is one of neighbours.
+//! The times are those of this moment on this machine. An entry is read right after it is written, so it
+//! comes from memory and not from the disk, as does a source that was read recently: `hit` is a lower
+//! bound. Puts into an empty cache also create its folders. Objects that are far apart need a request
+//! each, where a run merges neighbours: `source` is an upper bound, unless the sample has neighbours.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use parking_lot::Mutex;
 use tempfile::TempDir;
 
 use super::report::Timings;
 use super::sample_reads;
-use crate::analysis::cost::{AccessCosts, CacheWork};
+use crate::analysis::cost::CacheWork;
 use crate::cache::Cache;
+use crate::commands::cache_timing::CacheTiming;
 use crate::fetch::Source;
 use crate::monitor::Monitor;
 use crate::object::ObjectName;
@@ -45,31 +42,19 @@ pub fn probe(
         )
     })?;
     let cache = Cache::open(folder.path())?;
-    let sums: Mutex<TimedSums> = Mutex::default();
+    let timing = CacheTiming::default();
     let read = sample_reads::read(source, sample, pool, monitor, &|key, payload| {
-        let start = Instant::now();
-        let stored = cache.put(&key, &payload);
-        let put = start.elapsed();
-        let start = Instant::now();
-        let found = cache.get(&key).is_some();
-        let hit = start.elapsed();
-        match stored {
-            Ok(()) if found => sums.lock().add(payload.len() as u64, put, hit),
-            Ok(()) => monitor.problem("an entry of the probe's cache is not what was put there"),
-            Err(error) => monitor.problem(&format!("the probe's cache cannot keep an object: {error}")),
+        let get = || cache.get(&key).is_some();
+        match timing.time(&payload, || cache.put(&key, &payload), get) {
+            (_, true) => {}
+            (Ok(()), false) => monitor.problem("--probe: a cache entry differs from what was stored"),
+            (Err(error), false) => {
+                monitor.problem(&format!("--probe: cannot store an object in the cache: {error}"));
+            }
         }
     })?;
-    let sums = sums.into_inner();
-    let delivered = sample.len() as u64 - read.failed;
-    let mean = |time: Duration, count: u64| time.as_secs_f64() / count.max(1) as f64;
-    let costs = match sums.objects {
-        0 => AccessCosts::default(),
-        timed => AccessCosts {
-            source: mean(read.spent.time, delivered),
-            put: mean(sums.put, timed),
-            hit: mean(sums.hit, timed),
-        },
-    };
+    let sums = timing.into_sums();
+    let costs = sums.costs(read.spent.time, sample.len() as u64 - read.failed);
     Ok(Timings {
         objects: sums.objects,
         failed: sample.len() as u64 - sums.objects,
@@ -79,24 +64,6 @@ pub fn probe(
         hit: costs.hit,
         cache_pays: costs.cache_pays(&CacheWork::fetching_first(references, objects)),
     })
-}
-
-/// What the timed objects took together.
-#[derive(Default)]
-struct TimedSums {
-    objects: u64,
-    bytes: u64,
-    put: Duration,
-    hit: Duration,
-}
-
-impl TimedSums {
-    fn add(&mut self, bytes: u64, put: Duration, hit: Duration) {
-        self.objects += 1;
-        self.bytes += bytes;
-        self.put += put;
-        self.hit += hit;
-    }
 }
 
 /// A folder that goes away with this value, and with it those above that were made for it.
@@ -135,6 +102,7 @@ impl Drop for Folder {
 mod tests {
     use super::super::samples::{Told, local, object, objects, pool};
     use super::*;
+    use crate::analysis::cost::AccessCosts;
     use crate::locator::Target;
     use crate::monitor::{Interrupted, Phase};
 

@@ -5,8 +5,7 @@
 //! needs it. [`probe`] bypasses the cache where the break-even of caching ([`AccessCosts::cache_pays`])
 //! says that it is not worth its cost.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::Duration;
 
 use bytesize::ByteSize;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
@@ -18,6 +17,7 @@ use crate::analysis::admission::{Policy, Verdict, admit_entries};
 use crate::analysis::cost::{AccessCosts, CacheWork};
 use crate::analysis::table::MultiplicityTable;
 use crate::cache::ENTRY_OVERHEAD;
+use crate::commands::cache_timing::CacheTiming;
 use crate::counting::named::{NamedCounts, NamedTotals};
 use crate::locator::Target;
 use crate::monitor::Monitor;
@@ -133,34 +133,26 @@ pub fn probe(payloads: &Payloads, counts: &NamedCounts, batch_bytes: u64) -> any
     let Some((objects, marks)) = batch else { return Ok(Route::Cache) };
     let files = sample(payloads.to_fetch(&objects?, marks));
     let counters = &payloads.counters;
-    let (timed, bytes, hit) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-    let before = [Counter::SourceNanos, Counter::PutNanos].map(|counter| counters.get(counter));
+    let timing = CacheTiming::default();
+    let before = counters.get(Counter::SourceNanos);
     payloads.obtain(&files, Until::CacheIsFull, &|key, payload| {
         let Some(payload) = payload else { return };
-        payloads.keep(key, &payload);
-        let start = Instant::now();
-        if payloads.cache.as_ref().is_some_and(|cache| cache.get(&key).is_some()) {
-            hit.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
-            timed.fetch_add(1, Ordering::Relaxed);
-            bytes.fetch_add(payload.len() as u64, Ordering::Relaxed);
+        let get = || payloads.cache.as_ref().is_some_and(|cache| cache.get(&key).is_some());
+        if let (_, true) = timing.time(&payload, || payloads.keep(key, &payload), get) {
             payloads.was_probed(key);
         }
     })?;
-    let timed = timed.into_inner();
-    let each = |nanos: u64| nanos as f64 / 1e9 / timed.max(1) as f64;
-    let costs = AccessCosts {
-        source: each(counters.get(Counter::SourceNanos) - before[0]),
-        put: each(counters.get(Counter::PutNanos) - before[1]),
-        hit: each(hit.into_inner()),
-    };
+    let source = Duration::from_nanos(counters.get(Counter::SourceNanos) - before);
+    let sums = timing.into_sums();
+    let costs = sums.costs(source, sums.objects);
     let NamedTotals { references, objects, .. } = counts.totals;
-    if timed == 0 || costs.cache_pays(&CacheWork::fetching_first(references, objects)) {
-        counters.add(Counter::Reads, timed);
-        counters.add(Counter::UniqueBytes, bytes.into_inner());
+    if sums.objects == 0 || costs.cache_pays(&CacheWork::fetching_first(references, objects)) {
+        counters.add(Counter::Reads, sums.objects);
+        counters.add(Counter::UniqueBytes, sums.bytes);
         return Ok(Route::Cache);
     }
     // Without the cache these objects are read again when a row needs them.
-    counters.add(Counter::Rereads, timed);
+    counters.add(Counter::Rereads, sums.objects);
     Ok(Route::Direct)
 }
 

@@ -170,7 +170,7 @@ fn manifests_that_are_given_twice_are_named() {
     let (report, problems) = analyze_told(&options);
     assert_eq!((report.manifests, report.references, report.objects), (5, 25, 5));
     assert_eq!(problems.len(), 3, "{problems:?}");
-    assert!(problems.iter().all(|problem| problem.contains("given more than once")), "{problems:?}");
+    assert!(problems.iter().all(|problem| problem.contains("listed more than once")), "{problems:?}");
 }
 
 #[test]
