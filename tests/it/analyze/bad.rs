@@ -69,7 +69,7 @@ fn where_all_images_are_present_there_is_nothing_to_fetch() {
     corpus.manifest("a.jsonl", lines.as_bytes());
     let report = analyze(&options(&corpus));
     assert_eq!((report.already_present, report.references, report.objects), (2, 0, 0));
-    command(&corpus).assert().code(0).stdout(contains("every image has its payload already"));
+    command(&corpus).assert().code(0).stdout(contains("all image rows already have their images"));
     // One that is missing is a reference beside them.
     corpus.jsonl("b.jsonl", &[row]);
     let report = analyze(&options(&corpus));

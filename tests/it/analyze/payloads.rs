@@ -62,7 +62,11 @@ fn equal_bytes_under_other_locators_are_found_and_missing_files_are_named() {
             assert!(problem.starts_with("not_found: ") && problem.contains(file), "{problems:?}");
         }
         assert!(report.errors.is_empty(), "{:?}", report.errors);
-        assert!(report.advice.iter().any(|advice| advice.contains("3 of 20 objects")), "{:?}", report.advice);
+        assert!(
+            report.advice.iter().any(|advice| advice.contains("3 of 20 compared objects")),
+            "{:?}",
+            report.advice
+        );
     }
 }
 

@@ -106,7 +106,7 @@ fn where_all_is_referenced_once_no_cache_helps() {
     for flags in [&[][..], &["--budget", "1kB", "--target", "40%"], &["--objective", "dollars"]] {
         let text = text(&corpus, flags);
         assert!(text.contains("no object repeats: no cache gives a hit"), "{text}");
-        assert!(text.contains("no cache of any size can help"), "{text}");
+        assert!(text.contains("so no cache can help"), "{text}");
     }
 }
 

@@ -187,7 +187,7 @@ fn without_an_answer_objects_are_left_out_and_the_report_says_so() {
     assert_eq!((report.assumed_share, report.unique_bytes), (0.0, 50));
     assert_eq!(report.budgets, without.budgets);
     let [advice] = &report.advice[..] else { panic!("{:?}", report.advice) };
-    assert!(advice.starts_with("no source knows a size (2 were asked), so the 66.67 %"), "{advice}");
+    assert!(advice.starts_with("none of 2 probed objects has a size, so 66.67 %"), "{advice}");
     assert!(without.advice[0].contains("--probe-sizes N"), "{:?}", without.advice);
 }
 
