@@ -165,7 +165,8 @@ impl NamedCounts {
                     Err(error) => return Some(Err(error)),
                 }
             }
-            objects.sort_unstable_by(|a: &Object, b| a.name.cmp(&b.name));
+            // The objects of each partition are sorted: a sort that finds them so has little to do.
+            objects.sort_by(|a: &Object, b| a.name.cmp(&b.name));
             (taken > 0).then_some(Ok(objects))
         })
     }
@@ -196,18 +197,21 @@ impl StoredObjects {
     }
 }
 
-/// Each object as the length of its name, its references, and its name.
-fn encode(partition: Partition, totals: &mut NamedTotals) -> Vec<u8> {
-    let mut out = Vec::new();
-    partition.into_named(|NamedObject { name, count, wanted }| {
+/// The objects in the order of their names, each as the length of its name, its references, and its
+/// name. They are sorted here, where all threads are at work.
+fn encode(mut partition: Partition, totals: &mut NamedTotals) -> Vec<u8> {
+    let mut objects = partition.named();
+    objects.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+    let bytes = |object: &NamedObject| size_of::<u32>() + size_of::<u64>() + object.name.as_bytes().len();
+    let mut out = Vec::with_capacity(objects.iter().map(bytes).sum());
+    totals.objects += objects.len() as u64;
+    for NamedObject { name, count, wanted } in objects {
         totals.references += count;
-        totals.objects += 1;
         let name = name.as_bytes();
         out.extend_from_slice(&(name.len() as u32).to_le_bytes());
         out.extend_from_slice(&(count | if wanted { WANTED } else { 0 }).to_le_bytes());
         out.extend_from_slice(name);
-    });
-    out.shrink_to_fit();
+    }
     out
 }
 

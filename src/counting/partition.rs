@@ -96,17 +96,19 @@ impl Partition {
         self.objects.iter().map(CountRecord::counted)
     }
 
-    /// Calls `each` with every object, its name included. Needs the names of all of them.
-    pub fn into_named(mut self, mut each: impl FnMut(NamedObject<'_>)) {
+    /// Takes out all objects with their names, in no order. Needs the names of all of them.
+    pub fn named(&mut self) -> Vec<NamedObject<'_>> {
+        let mut named = Vec::with_capacity(self.objects.len());
         for (id, name) in self.names.iter().flat_map(|block| NameEntries::new(block)) {
             let hash = record::hash_within_partition(id.short());
-            // Whose name comes again is not there any more.
+            // An object whose name was logged twice is taken out with the first of them.
             if let Ok(entry) = self.objects.find_entry(hash, |object| object.is_of(id)) {
                 let CountedObject { count, wanted, .. } = entry.remove().0.counted();
-                each(NamedObject { name, count, wanted });
+                named.push(NamedObject { name, count, wanted });
             }
         }
         debug_assert!(self.objects.is_empty(), "every object has a name");
+        named
     }
 
     /// How many texts name the objects.

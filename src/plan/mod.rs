@@ -123,13 +123,12 @@ impl Plan {
         // The same file may be read for both purposes.
         let mut others: HashSet<u64> = HashSet::new();
         for (mark, size) in [(Mark::Fetch, &mut totals.fetch), (Mark::Apart, &mut totals.apart)] {
-            for file in files(marks.names(objects, mark).map(|name| (name, Key([0; 32])))) {
-                *size += file.size();
-                let hash = xxh3_64(file.path.as_bytes());
-                match file.targets.last() {
-                    Some(Target::Range { .. }) => self.ranged.insert(hash),
-                    _ => others.insert(hash),
-                };
+            let names: Vec<&ObjectName> = marks.names(objects, mark).collect();
+            for file in names.chunk_by(|a, b| a.location_bytes() == b.location_bytes()) {
+                let file_size = FetchSize::new(file);
+                let files = if file_size.sized > 0 { &mut self.ranged } else { &mut others };
+                files.insert(xxh3_64(file[0].location_bytes()));
+                *size += file_size;
             }
         }
         totals.files += others.difference(&self.ranged).count() as u64;
@@ -197,18 +196,17 @@ pub fn files<'a>(objects: impl IntoIterator<Item = (&'a ObjectName, Key)>) -> Ve
     files
 }
 
-impl FileFetch {
-    /// How large the fetch is.
-    fn size(&self) -> FetchSize {
-        let mut ranges = Vec::new();
-        for target in &self.targets {
-            if let Target::Range { offset, size } = target {
-                ranges.push((*offset, offset + size));
-            }
-        }
-        let other = self.targets.len() - ranges.len();
+impl FetchSize {
+    /// The size of a fetch of these objects of one file, in the order of their names.
+    fn new(names: &[&ObjectName]) -> FetchSize {
+        let range = |name: &&ObjectName| match name.target() {
+            Target::Range { offset, size } => Some((offset, offset + size)),
+            Target::Whole | Target::Member(_) => None,
+        };
+        let ranges: Vec<(u64, u64)> = names.iter().filter_map(range).collect();
+        let other = names.len() - ranges.len();
         FetchSize {
-            objects: self.targets.len() as u64,
+            objects: names.len() as u64,
             sized: ranges.len() as u64,
             sized_bytes: ranges.iter().map(|(start, end)| end - start).sum(),
             requests: (coalesce(&ranges, coalesce::LOCAL).len() + other) as u64,
@@ -238,7 +236,8 @@ mod tests {
         let files = files(objects.iter().map(|o| (o, o.key())));
         assert_eq!(files.iter().map(|f| f.path.to_string()).collect::<Vec<_>>(), ["/a.png", "/b.tar"]);
         assert_eq!(files[1].targets[1..], [range(512), range(2048), range(1 << 30)]);
-        let whole = files[1].size();
+        let names: Vec<&ObjectName> = objects[1..].iter().collect();
+        let whole = FetchSize::new(&names);
         assert_eq!((whole.objects, whole.sized, whole.sized_bytes, whole.requests), (4, 3, 3000, 3));
     }
 
