@@ -1,6 +1,6 @@
 //! The objects of a corpus by multiplicity: what ceilings, concurrency and estimates are read from.
 
-use super::table::TableRow;
+use super::table::{MultiplicityTable, TableRow};
 
 /// The objects of one multiplicity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,13 @@ pub struct TopObjects {
     pub objects: u64,
     /// References beyond the first of each, the sum of k-1.
     pub hits: u64,
+}
+
+impl MultiplicityTable {
+    /// The table by multiplicity alone, assumed sizes taken for known ones.
+    pub fn histogram(&self) -> Histogram {
+        Histogram::new(self.rows())
+    }
 }
 
 impl Histogram {

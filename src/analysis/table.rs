@@ -8,8 +8,6 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use super::histogram::Histogram;
-
 /// A word holds the multiplicity above and the size below this bit.
 const SIZE_BITS: u32 = 40;
 
@@ -172,11 +170,6 @@ impl MultiplicityTable {
             largest_bytes: sized.largest,
             recurring: sized.recurring,
         }
-    }
-
-    /// The table by multiplicity alone, assumed sizes taken for known ones.
-    pub fn histogram(&self) -> Histogram {
-        Histogram::new(self.rows())
     }
 
     #[inline]

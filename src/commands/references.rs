@@ -13,7 +13,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::counting::Meaning;
 use crate::counting::counter::{CountInserter, ObjectCounter};
-use crate::counting::named::{self, NameLog, NamedCounts};
+use crate::counting::named::NamedCounts;
+use crate::counting::names::{self, NameLog};
 use crate::counting::texts::{Flushed, TextBatch, TextRead, Texts};
 use crate::fault::{Fault, FaultClass};
 use crate::locator::{Base, Locator};
@@ -164,7 +165,7 @@ impl ReferenceCounter {
             let is_source = |output: &&PathBuf| output.as_os_str().as_bytes() == name.location_bytes();
             replaced = replaced.or(self.outputs.iter().find(is_source));
             let id = match self.names {
-                Names::Keep => named::id(name),
+                Names::Keep => names::id(name),
                 Names::Drop => name.id(),
             };
             let Some(Taken { source, again }) = take(row, id, name) else {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::named::{NameEntries, NameLog};
+use super::names::{NameEntries, NameLog};
 use super::partition::TakenOut;
 use super::record::{self, CountRecord, Meaning};
 use super::spill::Spill;

@@ -5,7 +5,7 @@ use std::io;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-use super::named::{NameEntries, NamedObject};
+use super::names::{NameEntries, NamedObject};
 use super::record::{self, CountRecord, CountedObject};
 use super::spill::{Spill, Stretch};
 

@@ -4,8 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::Run;
-use super::read::Reader;
+use super::run::{Reader, Run};
 use crate::archive::forward::{BLOCK, ReadAt, inner};
 use crate::archive::index::{self, Index};
 use crate::archive::layout::Layout;

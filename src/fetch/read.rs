@@ -1,21 +1,17 @@
-//! Reading: spans that carry payloads, members of archives, and archives through a store.
+//! Reading: spans that carry payloads, and members of archives.
 
-use std::cell::{Cell, RefCell};
-use std::io;
 use std::ops::Range;
 
 use bytes::Bytes;
-use pollster::block_on;
 
 use super::file::{Looked, Part, Read};
-use super::{Run, Work};
-use crate::archive::forward::{BLOCK, ReadAt};
+use super::run::{Reader, Run, Work};
+use crate::archive::forward::BLOCK;
 use crate::archive::layout;
 use crate::archive::sniff::Kind;
 use crate::archive::stream::Streamed;
 use crate::fault::{Fault, FaultClass};
 use crate::locator::Target;
-use crate::store::Opened;
 
 impl Run<'_> {
     /// Makes one read and hands over its payloads.
@@ -72,18 +68,6 @@ impl Run<'_> {
         }
     }
 
-    /// Appends the bytes `range` of `file` to `bytes`, or fewer where it ends before.
-    fn collect(&self, file: &Opened, range: Range<u64>, bytes: &mut Vec<u8>) -> Result<(), Fault> {
-        let memory = |error| Fault::from_io(&file.location, io::Error::other(error));
-        let length = usize::try_from(range.end - range.start).map_err(|error| memory(error.to_string()))?;
-        bytes.try_reserve_exact(length).map_err(|error| memory(error.to_string()))?;
-        block_on(async {
-            let mut body = self.source.store.read(file, range).await?;
-            while body.chunk(bytes).await? > 0 && bytes.len() < length && self.continues() {}
-            Ok(())
-        })
-    }
-
     /// Refuses ranges of a tar that are not what they seem; `before` is what was read before the
     /// range.
     fn check(&self, file: &Looked, before: &[u8], part: &Part) -> Result<(), Fault> {
@@ -117,40 +101,4 @@ fn streamed<'r>(file: &Looked, reader: &'r Reader<'r>) -> Streamed<'r> {
         _ => None,
     };
     Streamed { file: reader, codec }
-}
-
-/// A file of a store as archives read it.
-pub struct Reader<'a> {
-    run: &'a Run<'a>,
-    file: &'a Opened,
-    buffer: RefCell<Vec<u8>>,
-    moved: Cell<u64>,
-}
-
-impl<'a> Reader<'a> {
-    pub(super) fn new(run: &'a Run<'a>, file: &'a Opened) -> Reader<'a> {
-        Reader { run, file, buffer: RefCell::default(), moved: Cell::new(0) }
-    }
-}
-
-impl ReadAt for Reader<'_> {
-    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
-        if !self.run.continues() {
-            return Err(io::Error::other("the run is to stop"));
-        }
-        let end = offset.saturating_add(into.len() as u64).min(self.length());
-        if offset >= end {
-            return Ok(0);
-        }
-        let mut buffer = self.buffer.borrow_mut();
-        buffer.clear();
-        self.run.collect(self.file, offset..end, &mut buffer).map_err(io::Error::other)?;
-        into[..buffer.len()].copy_from_slice(&buffer);
-        self.moved.set(self.moved.get() + buffer.len() as u64);
-        Ok(buffer.len())
-    }
-
-    fn length(&self) -> u64 {
-        self.file.stat.length
-    }
 }

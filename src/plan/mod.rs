@@ -79,7 +79,7 @@ pub struct FetchSize {
 /// What to obtain from one source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFetch {
-    pub path: Location,
+    pub location: Location,
     /// Distinct, in the order of names; `keys` beside them.
     pub targets: Vec<Target>,
     pub keys: Vec<Key>,
@@ -186,7 +186,7 @@ pub fn files<'a>(objects: impl IntoIterator<Item = (&'a ObjectName, Key)>) -> Ve
     for (name, key) in objects {
         let location = name.location_bytes();
         if files.is_empty() || location != previous {
-            files.push(FileFetch { path: name.location(), targets: Vec::new(), keys: Vec::new() });
+            files.push(FileFetch { location: name.location(), targets: Vec::new(), keys: Vec::new() });
             previous = location;
         }
         let file = files.last_mut().expect("pushed above");
@@ -234,7 +234,7 @@ mod tests {
         ];
         objects.sort();
         let files = files(objects.iter().map(|o| (o, o.key())));
-        assert_eq!(files.iter().map(|f| f.path.to_string()).collect::<Vec<_>>(), ["/a.png", "/b.tar"]);
+        assert_eq!(files.iter().map(|f| f.location.to_string()).collect::<Vec<_>>(), ["/a.png", "/b.tar"]);
         assert_eq!(files[1].targets[1..], [range(512), range(2048), range(1 << 30)]);
         let names: Vec<&ObjectName> = objects[1..].iter().collect();
         let whole = FetchSize::new(&names);

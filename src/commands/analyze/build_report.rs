@@ -10,7 +10,7 @@ use crate::analysis::admission::{Admission, Policy, admit};
 use crate::analysis::cache_sizes::round_sizes;
 use crate::analysis::concurrency;
 use crate::analysis::histogram::{Bucket, Histogram};
-use crate::analysis::sampling::Estimates;
+use crate::analysis::sampling::{Estimates, scaled};
 use crate::analysis::table::MultiplicityTable;
 use crate::commands::Unreadable;
 
@@ -183,11 +183,6 @@ const PARTS: u32 = 10_000;
 
 /// The first line is that of a cache that gives this share of the hits.
 const FIRST_HITS: f64 = 0.02;
-
-/// `n`, times the number of objects that each counted one stands for. Exact where that is 1.
-pub fn scaled(n: u128, scale: f64) -> u64 {
-    if scale == 1.0 { u64::try_from(n).unwrap_or(u64::MAX) } else { (n as f64 * scale).round() as u64 }
-}
 
 #[cfg(test)]
 mod tests {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use parking_lot::Mutex;
 
-use super::build_report::scaled;
 use super::report::SourceShare;
+use crate::analysis::sampling::scaled;
 use crate::counting::CountedObject;
 
 /// Sources with a number of their own; all further ones share the last number, and which those are

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::super::Meaning;
+use super::super::names::{NameLog, PLACE_BYTES, id};
 use super::super::record::partition_of;
 use super::super::texts::{TextBatch, TextRead, Texts};
 use super::*;

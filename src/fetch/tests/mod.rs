@@ -9,11 +9,14 @@ mod sparse;
 
 use std::path::Path;
 
+use parking_lot::Mutex;
 use tempfile::TempDir;
 
 use super::*;
-use crate::fault::FaultClass;
-use crate::locator::Target;
+use crate::fault::{Fault, FaultClass};
+use crate::locator::allow::Allow;
+use crate::locator::{Location, Target};
+use crate::object::Key;
 use crate::store::{Local, Store};
 
 /// One result for each target, in order.
@@ -87,7 +90,7 @@ fn each<T: Send>(
         std::sync::LazyLock::new(|| rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap());
     let key = |number: usize| Key([number as u8; 32]);
     let keys = (0..targets.len()).map(key).collect();
-    let file = FileFetch { path: Location::File(path.to_owned()), targets: targets.to_vec(), keys };
+    let file = FileFetch { location: Location::File(path.to_owned()), targets: targets.to_vec(), keys };
     let results: Mutex<Vec<Option<Result<T, Fault>>>> = Mutex::new(targets.iter().map(|_| None).collect());
     work(&[file], &POOL, &|key, result| {
         let target = usize::from(key.0[0]);

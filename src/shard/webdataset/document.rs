@@ -19,27 +19,9 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::fields::{SampleField, SampleFields};
+use super::fields::{OURS, SampleField, SampleFields};
 use super::names;
 use super::sample::{SampleEntry, SampleLayout, SampleRow};
-
-/// The names that other fields cannot have.
-pub const OURS: [&str; 9] = [
-    "sample_id",
-    "texts",
-    "images",
-    // Rows that are neither text nor image, but have a position.
-    "modalities",
-    // Types that do not follow from the extension of the member or are not `text/plain`.
-    "content_type",
-    // The text of image rows.
-    "image_texts",
-    // Why an image has no payload, and where it should have come from.
-    "materialize_error",
-    "source_ref",
-    // The text of the metadata row.
-    "metadata_text",
-];
 
 /// Writes the document of a sample to `out`.
 pub fn write<'a>(

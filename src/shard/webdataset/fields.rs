@@ -9,11 +9,28 @@ use std::ops::Range;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::NullBuffer;
 
-use super::document::OURS;
 use super::json;
 use super::sample::SampleRow;
 use crate::locator::json::JsonObject;
 use crate::manifest::rows::{JSON_FIELDS, RESERVED};
+
+/// The names that other fields cannot have.
+pub const OURS: [&str; 9] = [
+    "sample_id",
+    "texts",
+    "images",
+    // Rows that are neither text nor image, but have a position.
+    "modalities",
+    // Types that do not follow from the extension of the member or are not `text/plain`.
+    "content_type",
+    // The text of image rows.
+    "image_texts",
+    // Why an image has no payload, and where it should have come from.
+    "materialize_error",
+    "source_ref",
+    // The text of the metadata row.
+    "metadata_text",
+];
 
 /// The columns of a chunk that pass through.
 pub struct Passthrough<'a> {
