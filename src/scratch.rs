@@ -21,7 +21,7 @@ pub struct Scratch {
     owner: Owner,
 }
 
-/// Whose drafts are in a folder, and the lock that says so, where locks work.
+/// Who has drafts in a folder, and the lock that shows it, where locks work.
 enum Owner {
     Many { lock: Option<File>, path: PathBuf },
     One { _lock: Option<File> },

@@ -1,4 +1,4 @@
-//! What a run counts while it works, and which objects fail: what the report is made from.
+//! The counters and the failed objects of a run, which its report is made from.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -98,7 +98,7 @@ impl FailedObjects {
         FailedObjects { faults: RwLock::default(), on_failure }
     }
 
-    /// Notes that the object cannot be read; the first time, the monitor is told.
+    /// Notes that the object cannot be read, and reports it the first time.
     pub fn insert(&self, key: Key, fault: Fault, monitor: &dyn Monitor) {
         let message = fault.to_string();
         if self.faults.write().insert(key, fault).is_none() {

@@ -76,7 +76,7 @@ impl Payloads<'_> {
         Ok(())
     }
 
-    /// What is to be read of a batch, but for what a probe has read.
+    /// The objects of a batch to read, except those that a probe has read.
     pub fn to_fetch(&self, objects: &[Object], marks: &Marks) -> Vec<FileFetch> {
         let names: Vec<&ObjectName> = marks.names(objects, Mark::Fetch).collect();
         let keys: Vec<Key> =

@@ -36,6 +36,9 @@ pub use tiers::{ShardTier, Supplied};
 /// A payload, or why there is none.
 pub type PayloadResult = Result<Bytes, Fault>;
 
+/// The payloads of distinct objects, without steps.
+type Loaded = Vec<(Key, PayloadResult)>;
+
 /// What the threads of a run share to meet their wants.
 pub struct Payloads<'a> {
     pub source: Source<'a>,
@@ -94,9 +97,9 @@ impl<'a> Payloads<'a> {
         }
     }
 
-    /// How long the payload of the object will be, where locator or cache say so, in bytes.
+    /// The bytes of the object, if its locator or its entry in the cache gives them.
     pub fn expected_bytes(&self, want: &Want) -> Option<u64> {
-        want.size().or_else(|| self.cache.as_ref()?.held(&want.key))
+        want.object.size().or_else(|| self.cache.as_ref()?.held(&want.key))
     }
 
     /// Reads the objects of `files` and hands over each payload, or nothing for an object that
@@ -131,18 +134,16 @@ impl<'a> Payloads<'a> {
     /// Puts a payload into the cache, if it can.
     pub fn keep(&self, key: Key, payload: &Bytes) {
         let Some(cache) = &self.cache else { return };
-        let stored = match self.is_full() {
-            true => Err(None),
-            false => self.counters.timed(Counter::PutNanos, || cache.put(&key, payload)).map_err(Some),
-        };
-        let Err(error) = stored else {
+        let put = || self.counters.timed(Counter::PutNanos, || cache.put(&key, payload));
+        let stored = (!self.is_full()).then(put);
+        if let Some(Ok(())) = stored {
             self.counters.add(Counter::Puts, 1);
             self.counters.add(Counter::PutBytes, payload.len() as u64);
             return;
-        };
+        }
         self.seen.lock().unkept.insert(key);
         self.counters.add(Counter::PutFailures, 1);
-        let Some(error) = error else { return };
+        let Some(Err(error)) = stored else { return };
         use ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         let lasting = [StorageFull, QuotaExceeded, ReadOnlyFilesystem, PermissionDenied];
         if lasting.contains(&error.kind()) && self.full.swap(true, Ordering::Relaxed) {
@@ -158,11 +159,10 @@ impl<'a> Payloads<'a> {
         self.full.load(Ordering::Relaxed)
     }
 
-    /// The payloads of `wants`, of distinct objects that the cache may hold, without their steps, in
-    /// their order.
+    /// Loads `wants`, of distinct objects that the cache may hold.
     ///
     /// Fails only when the run is to stop.
-    fn load(&self, wants: &[&Want]) -> anyhow::Result<Vec<PayloadResult>> {
+    fn load(&self, wants: &[&Want]) -> anyhow::Result<Loaded> {
         let look_up = |want: &&Want| self.look_up(want);
         let mut found: Vec<Option<Bytes>> = self.pool.install(|| wants.par_iter().map(look_up).collect());
         let mut missing: Vec<usize> = (0..wants.len()).filter(|&at| found[at].is_none()).collect();
@@ -173,12 +173,11 @@ impl<'a> Payloads<'a> {
         Ok(self.results(wants, found))
     }
 
-    /// The payloads of `wants`, of distinct objects that the cache does not take, without their
-    /// steps, in their order: from the cache if an earlier run put them there, else from their
-    /// sources.
+    /// Loads `wants`, of distinct objects that the cache does not take: from the cache if an earlier
+    /// run put them there, else from their sources.
     ///
     /// Fails only when the run is to stop.
-    fn load_apart(&self, wants: &[&Want]) -> anyhow::Result<Vec<PayloadResult>> {
+    fn load_apart(&self, wants: &[&Want]) -> anyhow::Result<Loaded> {
         let look_up = |want: &&Want| self.look_up_on_disk(&want.key);
         let mut found: Vec<Option<Bytes>> = self.pool.install(|| wants.par_iter().map(look_up).collect());
         self.counters.add(Counter::ShardFinds, found.iter().flatten().count() as u64);
@@ -192,13 +191,12 @@ impl<'a> Payloads<'a> {
         Ok(self.results(wants, found))
     }
 
-    fn results(&self, wants: &[&Want], found: Vec<Option<Bytes>>) -> Vec<PayloadResult> {
-        let result = |(payload, want): (Option<Bytes>, &&Want)| {
-            let fault = || {
-                self.failures.get(&want.key).unwrap_or_else(|| Fault::new(FaultClass::Io, "it was not read"))
-            };
-            payload.ok_or_else(fault)
+    fn results(&self, wants: &[&Want], found: Vec<Option<Bytes>>) -> Loaded {
+        let fault = |key: &Key| {
+            self.failures.get(key).unwrap_or_else(|| Fault::new(FaultClass::Io, "it was not read"))
         };
+        let result =
+            |(payload, want): (Option<Bytes>, &&Want)| (want.key, payload.ok_or_else(|| fault(&want.key)));
         found.into_iter().zip(wants).map(result).collect()
     }
 

@@ -4,7 +4,7 @@
 //! An object that a limited cache does not take is read once for each shard that needs it, and for
 //! none of the others; the shard keeps it as long as it names it again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::{Scope, ScopedJoinHandle};
@@ -12,7 +12,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 use bytes::Bytes;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::{PayloadResult, Payloads, ShardTier, Supplied};
+use super::{Loaded, PayloadResult, Payloads, ShardTier, Supplied};
 use crate::fault::Fault;
 use crate::locator::Target;
 use crate::object::{Key, ObjectName};
@@ -34,18 +34,12 @@ impl Payloads<'_> {
     fn window(
         &self,
         wants: &[Want],
-        load: impl FnOnce(&[&Want]) -> anyhow::Result<Vec<PayloadResult>>,
+        load: impl FnOnce(&[&Want]) -> anyhow::Result<Loaded>,
     ) -> anyhow::Result<Window> {
-        let mut distinct: Vec<&Want> = Vec::new();
-        let mut places: HashMap<Key, usize> = HashMap::new();
-        for want in wants {
-            places.entry(want.key).or_insert_with(|| {
-                distinct.push(want);
-                distinct.len() - 1
-            });
-        }
-        let objects = load(&distinct)?;
-        let object = |want: &Want| objects[places[&want.key]].clone();
+        let mut seen = HashSet::new();
+        let distinct: Vec<&Want> = wants.iter().filter(|want| seen.insert(want.key)).collect();
+        let objects: HashMap<Key, PayloadResult> = load(&distinct)?.into_iter().collect();
+        let object = |want: &Want| objects[&want.key].clone();
         let step = |want: &Want| object(want).and_then(|payload| want.apply_steps(payload));
         let results: Vec<PayloadResult> = if wants.iter().any(|want| !want.steps.is_empty()) {
             self.pool.install(|| wants.par_iter().map(step).collect())
@@ -72,11 +66,6 @@ impl Want {
             hasher.update(b"onepull step v1\0").update(&key.0).update(step.name().as_bytes());
             Key(*hasher.finalize().as_bytes())
         })
-    }
-
-    /// Bytes of the object, if its locator has a size.
-    pub fn size(&self) -> Option<u64> {
-        self.object.size()
     }
 
     /// Applies the steps. A fault names the object.
@@ -161,26 +150,26 @@ impl<'s, 'e> ShardPayloads<'s, 'e> {
         self.payloads.limited().is_none_or(|uses| uses.admit(&want.object))
     }
 
-    /// The payloads of `wants`, of distinct objects, without their steps, in their order.
-    fn load(&mut self, wants: &[&Want]) -> anyhow::Result<Vec<PayloadResult>> {
-        if self.payloads.limited().is_none() {
-            return self.payloads.load(wants);
-        }
-        let mut payloads: Vec<Option<PayloadResult>> =
-            wants.iter().map(|want| self.apart.get(&want.key).map(Ok)).collect();
-        let missing = (0..wants.len()).filter(|&at| payloads[at].is_none());
-        let (admitted, left_out): (Vec<usize>, Vec<usize>) = missing.partition(|&at| self.takes(wants[at]));
-        let at = |places: &[usize]| -> Vec<&Want> { places.iter().map(|&place| wants[place]).collect() };
-        for (place, payload) in admitted.iter().zip(self.payloads.load(&at(&admitted))?) {
-            payloads[*place] = Some(payload);
-        }
-        for (place, payload) in left_out.iter().zip(self.payloads.load_apart(&at(&left_out))?) {
-            if let Ok(payload) = &payload {
-                self.keep_apart(&wants[*place].key, payload);
+    /// Loads `wants`, of distinct objects.
+    fn load(&mut self, wants: &[&Want]) -> anyhow::Result<Loaded> {
+        let (mut loaded, mut admitted, mut left_out) = (Loaded::new(), Vec::new(), Vec::new());
+        for &want in wants {
+            if self.takes(want) {
+                admitted.push(want);
+            } else if let Some(payload) = self.apart.get(&want.key) {
+                loaded.push((want.key, Ok(payload)));
+            } else {
+                left_out.push(want);
             }
-            payloads[*place] = Some(payload);
         }
-        Ok(payloads.into_iter().map(|payload| payload.expect("kept, admitted or left out")).collect())
+        loaded.extend(self.payloads.load(&admitted)?);
+        for (key, payload) in self.payloads.load_apart(&left_out)? {
+            if let Ok(payload) = &payload {
+                self.keep_apart(&key, payload);
+            }
+            loaded.push((key, payload));
+        }
+        Ok(loaded)
     }
 
     fn keep_apart(&mut self, key: &Key, payload: &Bytes) {

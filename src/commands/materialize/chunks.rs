@@ -1,4 +1,4 @@
-//! Rows of one manifest become chunks: payloads filled in, faults noted, rows dropped as told.
+//! Turns the rows of one manifest into chunks: fills in payloads, notes faults, drops failed rows.
 //!
 //! A chunk ends after the row with which its distinct payloads reach the size asked for, or with
 //! the sample of that row where samples must stay together. Nothing else decides, so that the
@@ -18,29 +18,19 @@ use crate::fault::{Fault, FaultClass};
 use crate::manifest::rows;
 use crate::object::Key;
 use crate::payloads::{ShardPayloads, Supplied, Want, Window};
-use crate::shard::{Chunk, Cut, Filled};
+use crate::shard::{Chunk, Cut, Filled, ShardSpec};
 
 /// Payload bytes that are loaded together, by estimate.
 pub const WINDOW_BYTES: u64 = 16 << 20;
 
-/// What an object of unknown size is taken for while a window is put together.
+/// The size to assume for an object of unknown size while a window is put together.
 const GUESS_BYTES: u64 = 1 << 20;
 
-/// A row group of more rows than this helps nobody, however small its payloads are.
+/// The most rows of a chunk, however small their payloads are.
 const MAX_ROWS: usize = 100_000;
 
-/// Text and other columns of one chunk, bytes.
+/// The most text and other columns of a chunk, bytes.
 const MAX_TABLE_BYTES: u64 = 64 << 20;
-
-/// How to make chunks.
-#[derive(Clone, Copy, Debug)]
-pub struct Rule {
-    pub bytes: u64,
-    pub cut: Cut,
-    pub on_error: OnError,
-    /// The largest payload that a shard can hold, bytes.
-    pub largest: u64,
-}
 
 /// What became of the rows of a shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +53,8 @@ pub struct ShardCounts {
 /// Takes rows, gives chunks.
 pub struct Chunker<'s, 'e> {
     payloads: ShardPayloads<'s, 'e>,
-    rule: Rule,
+    spec: &'s ShardSpec,
+    on_error: OnError,
     chunk: Chunk,
     /// Bytes of the distinct payloads, and of the tables, of the chunk.
     bytes: u64,
@@ -78,10 +69,11 @@ pub struct Chunker<'s, 'e> {
 }
 
 impl<'s, 'e> Chunker<'s, 'e> {
-    pub fn new(payloads: ShardPayloads<'s, 'e>, rule: Rule) -> Chunker<'s, 'e> {
+    pub fn new(payloads: ShardPayloads<'s, 'e>, spec: &'s ShardSpec, on_error: OnError) -> Chunker<'s, 'e> {
         Chunker {
             payloads,
-            rule,
+            spec,
+            on_error,
             chunk: Chunk::default(),
             bytes: 0,
             table_bytes: 0,
@@ -105,10 +97,10 @@ impl<'s, 'e> Chunker<'s, 'e> {
         for (at, want) in rows.wants.iter().enumerate() {
             let sample = rows.samples.as_ref().map(|samples| samples.value(at));
             let new_sample = sample.is_some() && self.sample.as_deref() != sample;
-            let full = self.bytes >= self.rule.bytes
+            let full = self.bytes >= self.spec.chunk_bytes
                 || self.chunk.rows.len() >= MAX_ROWS
                 || self.table_bytes >= MAX_TABLE_BYTES;
-            if full && (new_sample || self.rule.cut == Cut::AfterAnyRow) {
+            if full && (new_sample || self.spec.cut == Cut::AfterAnyRow) {
                 self.add_table(table, start..at);
                 start = at;
                 self.end_chunk(emit)?;
@@ -222,11 +214,11 @@ impl<'s, 'e> Chunker<'s, 'e> {
     }
 
     fn check_size(&self, payload: Bytes) -> Result<Bytes, Fault> {
-        let (length, largest) = (payload.len() as u64, self.rule.largest);
+        let (length, largest) = (payload.len() as u64, self.spec.largest_payload);
         if length <= largest {
             return Ok(payload);
         }
-        let what = format!("a payload of {length} bytes; this form of shard holds {largest} at most");
+        let what = format!("a payload of {length} bytes; this shard format holds at most {largest}");
         Err(Fault::new(FaultClass::Unsupported, what))
     }
 
@@ -247,7 +239,7 @@ impl<'s, 'e> Chunker<'s, 'e> {
         self.known.clear();
         (self.bytes, self.table_bytes) = (0, 0);
         let before = chunk.rows.len();
-        drop_rows(&mut chunk, self.rule.on_error)?;
+        drop_rows(&mut chunk, self.on_error)?;
         self.counts.rows_dropped += (before - chunk.rows.len()) as u64;
         self.counts.rows_out += chunk.rows.len() as u64;
         if chunk.rows.is_empty() { Ok(()) } else { emit(&chunk) }
@@ -259,7 +251,7 @@ fn table_bytes(table: &RecordBatch) -> u64 {
     columns.sum::<usize>() as u64
 }
 
-/// Takes out the rows that are not to be written.
+/// Removes the rows that `on_error` drops.
 fn drop_rows(chunk: &mut Chunk, on_error: OnError) -> anyhow::Result<()> {
     let failed = |row: &Filled| matches!(row, Filled::Failed(_));
     if on_error == OnError::Keep || on_error == OnError::Fail || !chunk.rows.iter().any(failed) {
@@ -280,7 +272,7 @@ fn drop_rows(chunk: &mut Chunk, on_error: OnError) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A sample of which one row goes, goes.
+/// Where one row of a sample is dropped, drops the whole sample.
 fn spread_over_samples(chunk: &Chunk, keep: &mut [bool]) -> anyhow::Result<()> {
     let mut samples = Vec::with_capacity(keep.len());
     for table in &chunk.tables {

@@ -97,7 +97,7 @@ pub fn run_from(store: &dyn Store, options: &Options, monitor: &dyn Monitor) -> 
 
     let write_start = Instant::now();
     prepared.counts.release();
-    let written = write::write_all(&prepared.jobs, &output, &payloads, &memory, options)?;
+    let written = write::write_all(&prepared.jobs, &output, &payloads, &memory, options.on_error)?;
     prepared.seconds.write = write_start.elapsed().as_secs_f64();
     prepared.seconds.total = start.elapsed().as_secs_f64();
     Ok(Outcome::Done(report::done(&prepared, &payloads, route, &written, options)))

@@ -92,7 +92,7 @@ impl CachePolicy {
     }
 }
 
-/// What becomes of a row whose reference failed.
+/// What to do with a row whose image cannot be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
     /// The run fails.

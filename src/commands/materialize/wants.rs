@@ -26,7 +26,7 @@ pub struct RowWants<'r> {
 
 /// What a row wants.
 pub enum RowWant {
-    /// Nothing: this is what becomes of it.
+    /// Nothing more: this is written for it.
     Done(Filled),
     Payload(Want),
 }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::budget::WriteMemory;
-use super::chunks::{Chunker, Rule, ShardCounts};
+use super::chunks::{Chunker, ShardCounts};
 use super::inputs::Input;
-use super::options::Options;
+use super::options::{OnError, Options};
 use super::output::{self, OutputFolder, ShardRecord};
 use super::wants::{RowWant, RowWants};
 use crate::commands::references::Tally;
@@ -69,7 +69,7 @@ pub fn write_all(
     output: &OutputFolder,
     payloads: &Payloads,
     memory: &WriteMemory,
-    options: &Options,
+    on_error: OnError,
 ) -> anyhow::Result<AllWritten> {
     let monitor = payloads.monitor;
     let pending: Vec<(usize, &Tally)> =
@@ -79,7 +79,7 @@ pub fn write_all(
     in_turns(memory.writers, pending.len(), |turns| -> anyhow::Result<()> {
         for nth in turns {
             let (at, tally) = pending[nth];
-            let task = WriteTask { job: &jobs[at], tally, output, payloads, memory: &memory.apart, options };
+            let task = WriteTask { job: &jobs[at], tally, output, payloads, memory: &memory.apart, on_error };
             let result = match task.write() {
                 Ok(record) => Ok(record),
                 Err(Stop::Run(error)) => return Err(error),
@@ -122,7 +122,7 @@ struct WriteTask<'a> {
     payloads: &'a Payloads<'a>,
     /// For payloads that shards keep for themselves.
     memory: &'a Arc<MemoryBudget>,
-    options: &'a Options,
+    on_error: OnError,
 }
 
 impl WriteTask<'_> {
@@ -147,21 +147,16 @@ impl WriteTask<'_> {
     fn fill(&self, shard: &mut ShardWriter<BufWriter<Hashed<'_>>>) -> Result<ShardCounts, Stop> {
         let ShardJob { input, spec, .. } = self.job;
         let monitor = self.payloads.monitor;
-        let rule = Rule {
-            bytes: spec.chunk_bytes,
-            cut: spec.cut,
-            on_error: self.options.on_error,
-            largest: spec.largest_payload,
-        };
         let apart = self.references_apart().map_err(manifest_error)?;
         let tier = ShardTier::new(apart, Arc::clone(self.memory), self.output.scratch().to_owned());
         let mut emit = |chunk: &Chunk| shard.write(chunk).map_err(|error| self.explain(error));
         std::thread::scope(|scope| {
-            let mut chunker = Chunker::new(ShardPayloads::new(self.payloads, tier, scope), rule);
+            let mut chunker =
+                Chunker::new(ShardPayloads::new(self.payloads, tier, scope), spec, self.on_error);
             for rows in input.manifest.rows(ManifestPiece::Whole, Columns::All) {
                 monitor.check()?;
                 let rows = rows.map_err(Stop::Shard)?;
-                let wants = RowWants::new(&rows, &input.manifest.base, rule.cut)
+                let wants = RowWants::new(&rows, &input.manifest.base, spec.cut)
                     .map_err(|error| Stop::Shard(error.context(input.manifest.path.display().to_string())))?;
                 chunker.push(&wants, &mut emit)?;
                 monitor.advance(Phase::Write, (rows.len() + rows.bad.len()) as u64, 0);
