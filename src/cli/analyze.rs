@@ -7,7 +7,7 @@ use clap::Args;
 use onepull::commands::analyze::{self, Options, Share};
 use onepull::commands::outputs::{self, Folders};
 
-use super::args::{CacheFolder, Shared, Tolerance, Usage, parse_plot};
+use super::args::{CacheFolder, Inputs, Shared, Tolerance, Usage, parse_plot};
 use super::exit::{self, Exit};
 use super::{console, output, quantity, render, system};
 
@@ -34,14 +34,11 @@ Examples:
 /// hit rate that any cache can reach (the ceiling), what caches of limited size reach, and what
 /// is lost when several workers share a cache.
 #[derive(Debug, Args)]
-#[command(mut_arg("cache", |flag| flag.help_heading("Images").help(CACHE_HELP).long_help(CACHE_HELP)))]
+#[command(
+    override_usage = "onepull analyze [OPTIONS] <MANIFEST>...",
+    mut_arg("cache", |flag| flag.help_heading("Images").help(CACHE_HELP).long_help(CACHE_HELP))
+)]
 pub struct AnalyzeFlags {
-    /// Manifests: Parquet or JSONL files, or folders of them
-    ///
-    /// Folders are walked, and their files are taken in the order of their paths.
-    #[arg(value_name = "MANIFEST", required = true)]
-    manifests: Vec<PathBuf>,
-
     /// Count only this share of the objects: 1/180, 0.01 or 5% [default: all]
     ///
     /// Objects are chosen by a hash of their name and counted with all of their references, so
@@ -66,14 +63,8 @@ pub struct AnalyzeFlags {
     /// Workers share a cache and take one task after another. A task looks up all its references
     /// when it starts and stores what it read when it ends, so it does not find what other tasks
     /// are reading at the same time.
-    #[arg(
-        long,
-        help_heading = "Concurrency",
-        value_name = "W,W,...",
-        value_delimiter = ',',
-        default_value = "1,4,16,64,256",
-        value_parser = quantity::positive
-    )]
+    #[arg(long, help_heading = "Concurrency", value_name = "W,W,...", value_parser = quantity::positive)]
+    #[arg(value_delimiter = ',', default_value = "1,4,16,64,256")]
     workers: Vec<u64>,
 
     /// Number of tasks that the corpus is cut into [default: one per manifest]
@@ -100,13 +91,8 @@ pub struct AnalyzeFlags {
     #[arg(long, help_heading = "Images")]
     probe: bool,
 
-    /// Folder that relative paths in locators start from [default: the manifest's folder]
-    #[arg(long, help_heading = "Images", value_name = "DIR")]
-    root: Option<PathBuf>,
-
-    /// Read no image outside PREFIX; may be repeated [default: no limit]
-    #[arg(long, help_heading = "Images", value_name = "PREFIX")]
-    allow: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: Inputs,
 
     #[command(flatten)]
     cache: CacheFolder,
@@ -160,10 +146,15 @@ impl AnalyzeFlags {
             simulate: self.simulate,
             content_sample: self.content_sample,
             probe: self.probe,
-            allow: self.allow.clone(),
+            allow: self.inputs.allow.clone(),
             cache_dir,
             save: self.save.clone(),
-            ..Options::counting(&self.manifests, self.root.as_deref(), jobs, self.shared.memory())
+            ..Options::counting(
+                &self.inputs.manifests,
+                self.inputs.root.as_deref(),
+                jobs,
+                self.shared.memory(),
+            )
         })
     }
 }

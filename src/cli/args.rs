@@ -119,6 +119,24 @@ impl Shared {
     }
 }
 
+/// What is read.
+#[derive(Clone, Debug, Args)]
+pub struct Inputs {
+    /// Manifests: Parquet or JSONL files, or folders of them
+    ///
+    /// Folders are walked, and their files are taken in the order of their paths.
+    #[arg(value_name = "MANIFEST", required = true)]
+    pub manifests: Vec<PathBuf>,
+
+    /// Folder that relative paths in locators start from [default: the manifest's folder]
+    #[arg(long, help_heading = "Sources", value_name = "DIR")]
+    pub root: Option<PathBuf>,
+
+    /// Read nothing that a locator names outside PREFIX; may be repeated [default: no limit]
+    #[arg(long, help_heading = "Sources", value_name = "PREFIX")]
+    pub allow: Vec<PathBuf>,
+}
+
 /// How many errors make the exit code 3.
 #[derive(Clone, Debug, Args)]
 pub struct Tolerance {
@@ -126,13 +144,8 @@ pub struct Tolerance {
     ///
     /// An error is a line that is not a row, a locator that makes no sense, or an image that
     /// could not be fetched.
-    #[arg(
-        long,
-        help_heading = "Errors",
-        value_name = "N|P%",
-        default_value = "0",
-        value_parser = parse_max_errors
-    )]
+    #[arg(long, help_heading = "Errors", value_name = "N|P%", default_value = "0")]
+    #[arg(value_parser = parse_max_errors)]
     pub max_errors: MaxErrors,
 }
 
@@ -142,13 +155,8 @@ pub struct CacheFolder {
     /// Folder of the cache [default: onepull in the user's cache folder]
     ///
     /// The user's cache folder is $XDG_CACHE_HOME, or else ~/.cache.
-    #[arg(
-        long,
-        help_heading = "Cache",
-        value_name = "DIR",
-        env = "ONEPULL_CACHE",
-        value_parser = OsStringValueParser::new()
-    )]
+    #[arg(long, help_heading = "Cache", value_name = "DIR", env = "ONEPULL_CACHE")]
+    #[arg(value_parser = OsStringValueParser::new())]
     cache: Option<OsString>,
 }
 

@@ -7,8 +7,8 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -28,11 +28,36 @@ pub fn watch<T>(
     remark: Option<String>,
     run: impl FnOnce(&Screen) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let style = Style::new(shared);
-    let screen = Screen::new(style, shared.detail(), interruption()?, Box::new(io::stderr()));
-    let console = Console::new(screen, style);
-    remark.iter().for_each(|remark| console.screen.problem(remark));
-    run(&console.screen)
+    let screen = Screen::new(Style::new(shared), shared.detail(), interruption()?, Box::new(io::stderr()));
+    remark.iter().for_each(|remark| screen.problem(remark));
+    let result = drawing(&screen, || run(&screen));
+    screen.clear();
+    result
+}
+
+/// What `run` comes to, while another thread draws the screen.
+fn drawing<T>(screen: &Screen, run: impl FnOnce() -> T) -> T {
+    thread::scope(|scope| {
+        // The thread ends when this is dropped, also by a panic of `run`.
+        let (running, ended) = mpsc::channel::<()>();
+        let ticker = (screen.style != Style::Nothing).then(|| scope.spawn(move || tick(screen, &ended)));
+        let result = run();
+        drop(running);
+        // It has nothing to hand over, and a panic in it was printed already.
+        let _ = ticker.map(|ticker| ticker.join());
+        result
+    })
+}
+
+fn tick(screen: &Screen, ended: &Receiver<()>) {
+    let mut announced = false;
+    while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+        if screen.interrupted() && !announced {
+            screen.say("stopping; interrupt again to stop at once");
+            announced = true;
+        }
+        screen.tick();
+    }
 }
 
 /// A flag that the first signal sets; the second one ends the process.
@@ -47,60 +72,6 @@ fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
             .context("listening for signals")?;
     }
     Ok(interrupted)
-}
-
-/// A screen, and what draws on it; both are gone when this is dropped.
-struct Console {
-    screen: Arc<Screen>,
-    ticker: Option<Ticker>,
-}
-
-impl Console {
-    fn new(screen: Screen, style: Style) -> Console {
-        let screen = Arc::new(screen);
-        let ticker = (style != Style::Nothing).then(|| Ticker::start(Arc::clone(&screen)));
-        Console { screen, ticker }
-    }
-}
-
-impl Drop for Console {
-    fn drop(&mut self) {
-        self.ticker.take();
-        self.screen.clear();
-    }
-}
-
-/// The thread that draws; it ends when this is dropped.
-struct Ticker {
-    stop: Option<mpsc::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Ticker {
-    fn start(screen: Arc<Screen>) -> Ticker {
-        let (stop, stopped) = mpsc::channel();
-        let thread = thread::spawn(move || {
-            let mut announced = false;
-            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                if screen.interrupted() && !announced {
-                    screen.say("stopping; interrupt again to stop at once");
-                    announced = true;
-                }
-                screen.tick();
-            }
-        });
-        Ticker { stop: Some(stop), thread: Some(thread) }
-    }
-}
-
-impl Drop for Ticker {
-    fn drop(&mut self) {
-        self.stop.take();
-        if let Some(thread) = self.thread.take() {
-            // It has nothing to hand over, and a panic in it was printed already.
-            let _ = thread.join();
-        }
-    }
 }
 
 #[cfg(test)]
@@ -133,22 +104,22 @@ mod tests {
         }
     }
 
-    fn console(style: Style) -> (Console, Paper, Arc<AtomicBool>) {
+    fn screen(style: Style) -> (Screen, Paper, Arc<AtomicBool>) {
         let (paper, flag) = (Paper::default(), Arc::new(AtomicBool::new(false)));
         let screen = Screen::new(style, Detail::Usual, Arc::clone(&flag), Box::new(paper.clone()));
-        (Console::new(screen, style), paper, flag)
+        (screen, paper, flag)
     }
 
     #[test]
     fn a_phase_ends_with_one_plain_line() {
-        let (console, paper, _) = console(Style::Lines);
-        console.screen.start(Phase::Fetch, 3);
+        let (screen, paper, _) = screen(Style::Lines);
+        screen.start(Phase::Fetch, 3);
         thread::scope(|scope| {
             for _ in 0..3 {
-                scope.spawn(|| console.screen.advance(Phase::Fetch, 1, 1_000));
+                scope.spawn(|| screen.advance(Phase::Fetch, 1, 1_000));
             }
         });
-        console.screen.finish(Phase::Fetch);
+        screen.finish(Phase::Fetch);
         let lines = paper.lines();
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(lines[0].starts_with("fetch  3 objects, 3.0 kB, in "), "{lines:?}");
@@ -156,19 +127,19 @@ mod tests {
 
     #[test]
     fn no_progress_still_prints_problems() {
-        let (console, paper, _) = console(Style::Nothing);
-        console.screen.start(Phase::Scan, 3);
-        console.screen.problem("a.jsonl: bad\u{1b}[31m line");
-        console.screen.finish(Phase::Scan);
+        let (screen, paper, _) = screen(Style::Nothing);
+        screen.start(Phase::Scan, 3);
+        screen.problem("a.jsonl: bad\u{1b}[31m line");
+        screen.finish(Phase::Scan);
         assert_eq!(paper.lines(), ["warning: a.jsonl: bad\\u{1b}[31m line"]);
     }
 
     #[test]
     fn a_flood_of_problems_is_cut_off_once() {
-        let (console, paper, _) = console(Style::Nothing);
-        (0..20).for_each(|n| console.screen.problem(&format!("number {n}")));
+        let (screen, paper, _) = screen(Style::Nothing);
+        (0..20).for_each(|n| screen.problem(&format!("number {n}")));
         assert_eq!(paper.lines().len(), 20);
-        (20..100).for_each(|n| console.screen.problem(&format!("number {n}")));
+        (20..100).for_each(|n| screen.problem(&format!("number {n}")));
         let lines = paper.lines();
         assert_eq!(lines.len(), 21);
         assert!(lines[20].contains("only counted in the report"), "{lines:?}");
@@ -176,11 +147,11 @@ mod tests {
 
     #[test]
     fn an_interruption_stops_the_run_and_is_announced_once() {
-        let (console, paper, flag) = console(Style::Lines);
-        assert!(console.screen.check().is_ok());
+        let (screen, paper, flag) = screen(Style::Lines);
+        assert!(screen.check().is_ok());
         flag.store(true, Relaxed);
-        assert!(console.screen.check().is_err());
-        thread::sleep(4 * TICK);
+        assert!(screen.check().is_err());
+        drawing(&screen, || thread::sleep(4 * TICK));
         assert_eq!(paper.lines().len(), 1, "{:?}", paper.lines());
     }
 }

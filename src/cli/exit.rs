@@ -68,26 +68,16 @@ fn shortfalls(
     unreadable: &[Unreadable],
     allowed: MaxErrors,
 ) -> Vec<String> {
-    too_many(errors.values().sum(), references, allowed).into_iter().chain(unread(unreadable)).collect()
-}
-
-fn too_many(errors: u64, references: u64, allowed: MaxErrors) -> Option<String> {
+    let errors: u64 = errors.values().sum();
     let (exceeded, limit) = match allowed {
         MaxErrors::Count(most) => (errors > most, most.to_string()),
         MaxErrors::Percent(most) => (errors as f64 * 100.0 > most * references as f64, format!("{most}%")),
     };
-    exceeded.then(|| {
-        format!(
-            "{} over {}, --max-errors allows {limit}",
-            things(errors, "error", "errors"),
-            things(references, "reference", "references")
-        )
-    })
-}
-
-fn unread(unreadable: &[Unreadable]) -> Option<String> {
-    let n = unreadable.len() as u64;
-    (n > 0).then(|| format!("{} could not be read", things(n, "manifest", "manifests")))
+    let (found, of) = (things(errors, "error", "errors"), things(references, "reference", "references"));
+    let unread = things(unreadable.len() as u64, "manifest", "manifests");
+    let too_many = exceeded.then(|| format!("{found} over {of}, --max-errors allows {limit}"));
+    let unread = (!unreadable.is_empty()).then(|| format!("{unread} could not be read"));
+    too_many.into_iter().chain(unread).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use onepull::commands::materialize::{
 };
 use onepull::commands::outputs::{self, Folders};
 
-use super::args::{CacheFolder, Choice, Shared, Tolerance, Usage, choice};
+use super::args::{CacheFolder, Choice, Inputs, Shared, Tolerance, Usage, choice};
 use super::exit::{self, Exit};
 use super::{console, output, quantity, render, system};
 
@@ -39,12 +39,6 @@ Examples:
 #[command(override_usage = "onepull materialize [OPTIONS] -o <DIR> <MANIFEST>...\n       \
                             onepull materialize [OPTIONS] --dry-run <MANIFEST>...")]
 pub struct MaterializeFlags {
-    /// Manifests: Parquet or JSONL files, or folders of them
-    ///
-    /// Folders are walked, and their files are taken in the order of their paths.
-    #[arg(value_name = "MANIFEST", required = true)]
-    manifests: Vec<PathBuf>,
-
     /// Folder for the shards; required unless --dry-run is given
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -66,56 +60,31 @@ pub struct MaterializeFlags {
     /// Compression of Parquet columns
     ///
     /// Images are compressed only where that saves a tenth of their size.
-    #[arg(
-        long,
-        help_heading = "Output",
-        value_name = "CODEC",
-        default_value = "zstd",
-        value_parser = choice(COMPRESSIONS)
-    )]
+    #[arg(long, help_heading = "Output", value_name = "CODEC", default_value = "zstd")]
+    #[arg(value_parser = choice(COMPRESSIONS))]
     compression: Compression,
 
     /// Bytes of images in a Parquet row group
     ///
     /// Sizes such as 512k, 100MB and 2G are powers of 1000; 64MiB and 1.5Gi are powers of 1024.
-    #[arg(
-        long,
-        help_heading = "Output",
-        value_name = "SIZE",
-        default_value = "100MB",
-        value_parser = parse_row_group_size
-    )]
+    #[arg(long, help_heading = "Output", value_name = "SIZE", default_value = "100MB")]
+    #[arg(value_parser = parse_row_group_size)]
     row_group_size: u64,
 
     /// What stands for an image in the JSON of a WebDataset sample
-    #[arg(
-        long,
-        help_heading = "Output",
-        value_name = "FORM",
-        default_value = "member",
-        value_parser = choice(IMAGE_TOKENS)
-    )]
+    #[arg(long, help_heading = "Output", value_name = "FORM", default_value = "member")]
+    #[arg(value_parser = choice(IMAGE_TOKENS))]
     image_tokens: ImageTokens,
 
-    /// Folder that relative paths in locators start from [default: the manifest's folder]
-    #[arg(long, help_heading = "Sources", value_name = "DIR")]
-    root: Option<PathBuf>,
-
-    /// Read no image outside PREFIX; may be repeated [default: no limit]
-    #[arg(long, help_heading = "Sources", value_name = "PREFIX")]
-    allow: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: Inputs,
 
     #[command(flatten)]
     cache: CacheFolder,
 
     /// Which images go through the cache
-    #[arg(
-        long,
-        help_heading = "Cache",
-        value_name = "MODE",
-        default_value = "always",
-        value_parser = choice(CACHE_MODES)
-    )]
+    #[arg(long, help_heading = "Cache", value_name = "MODE", default_value = "always")]
+    #[arg(value_parser = choice(CACHE_MODES))]
     cache_mode: CacheMode,
 
     /// Bytes that the cache may take [default: no limit]
@@ -127,24 +96,13 @@ pub struct MaterializeFlags {
     cache_limit: Option<u64>,
 
     /// Which images a limited cache takes first
-    #[arg(
-        long,
-        help_heading = "Cache",
-        value_name = "POLICY",
-        default_value = "density",
-        requires = "cache_limit",
-        value_parser = choice(CACHE_POLICIES)
-    )]
+    #[arg(long, help_heading = "Cache", value_name = "POLICY", default_value = "density")]
+    #[arg(requires = "cache_limit", value_parser = choice(CACHE_POLICIES))]
     cache_policy: CachePolicy,
 
     /// What to do with a row whose image cannot be fetched
-    #[arg(
-        long,
-        help_heading = "Errors",
-        value_name = "ACTION",
-        default_value = "keep",
-        value_parser = choice(ON_ERROR)
-    )]
+    #[arg(long, help_heading = "Errors", value_name = "ACTION", default_value = "keep")]
+    #[arg(value_parser = choice(ON_ERROR))]
     on_error: OnError,
 
     #[command(flatten)]
@@ -218,7 +176,7 @@ impl MaterializeFlags {
             return Err(Usage("--cache-limit needs --cache-mode always".into()));
         }
         Ok(Options {
-            manifests: self.manifests.clone(),
+            manifests: self.inputs.manifests.clone(),
             output: self.output.clone(),
             format: self.format,
             cache_dir: self.cache.resolve()?,
@@ -226,8 +184,8 @@ impl MaterializeFlags {
             cache_limit: self.cache_limit.map(|bytes| CacheLimit { bytes, policy: self.cache_policy }),
             on_error: self.on_error,
             max_errors: self.tolerance.max_errors,
-            root: self.root.clone(),
-            allow: self.allow.clone(),
+            root: self.inputs.root.clone(),
+            allow: self.inputs.allow.clone(),
             outputs: Vec::new(),
             stop_after: if self.dry_run { StopAfter::Plan } else { StopAfter::Shards },
             existing: if self.overwrite { Existing::Overwrite } else { Existing::Keep },

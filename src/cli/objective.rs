@@ -6,15 +6,6 @@ use onepull::commands::size::Objective;
 use super::args::{Choice, Usage, choice};
 use super::quantity;
 
-const LATENCY: f64 = 0.05;
-const BANDWIDTH: f64 = 100e6;
-const HIT_COST: f64 = 0.002;
-const PUT_COST: f64 = 0.01;
-const PRICE_GET: f64 = 0.0004;
-const EGRESS: f64 = 0.09;
-const PRICE_STORAGE: f64 = 0.08;
-const MONTHS: f64 = 1.0;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goal {
     Requests,
@@ -77,51 +68,37 @@ pub struct ObjectiveFlags {
 impl ObjectiveFlags {
     /// Fails where a flag belongs to another objective than the one that was asked for.
     pub fn resolve(&self) -> Result<Objective, Usage> {
-        self.check(
-            Goal::Seconds,
-            [
-                ("--latency", self.latency),
-                ("--bandwidth", self.bandwidth),
-                ("--hit-cost", self.hit_cost),
-                ("--put-cost", self.put_cost),
-            ],
-        )?;
-        self.check(
-            Goal::Dollars,
-            [
-                ("--price-get", self.price_get),
-                ("--egress", self.egress),
-                ("--price-storage", self.price_storage),
-                ("--months", self.months),
-            ],
-        )?;
+        let costs = [
+            (Goal::Seconds, "--latency", self.latency),
+            (Goal::Seconds, "--bandwidth", self.bandwidth),
+            (Goal::Seconds, "--hit-cost", self.hit_cost),
+            (Goal::Seconds, "--put-cost", self.put_cost),
+            (Goal::Dollars, "--price-get", self.price_get),
+            (Goal::Dollars, "--egress", self.egress),
+            (Goal::Dollars, "--price-storage", self.price_storage),
+            (Goal::Dollars, "--months", self.months),
+        ];
+        let stray = costs.iter().find(|(goal, _, cost)| cost.is_some() && *goal != self.objective);
+        if let Some((goal, flag, _)) = stray {
+            let word = |goal| GOALS.iter().find(|(.., value)| *value == goal).map_or("", |(word, ..)| word);
+            let (needed, given) = (word(*goal), word(self.objective));
+            return Err(Usage(format!("{flag} needs --objective {needed}, and the objective is {given}")));
+        }
         Ok(match self.objective {
             Goal::Requests => Objective::Requests,
             Goal::Bytes => Objective::Bytes,
             Goal::Seconds => Objective::Seconds {
-                latency: self.latency.unwrap_or(LATENCY),
-                bandwidth: self.bandwidth.unwrap_or(BANDWIDTH),
-                hit_cost: self.hit_cost.unwrap_or(HIT_COST),
-                put_cost: self.put_cost.unwrap_or(PUT_COST),
+                latency: self.latency.unwrap_or(0.05),
+                bandwidth: self.bandwidth.unwrap_or(100e6),
+                hit_cost: self.hit_cost.unwrap_or(0.002),
+                put_cost: self.put_cost.unwrap_or(0.01),
             },
             Goal::Dollars => Objective::Dollars {
-                price_get: self.price_get.unwrap_or(PRICE_GET),
-                egress: self.egress.unwrap_or(EGRESS),
-                price_storage: self.price_storage.unwrap_or(PRICE_STORAGE),
-                months: self.months.unwrap_or(MONTHS),
+                price_get: self.price_get.unwrap_or(0.0004),
+                egress: self.egress.unwrap_or(0.09),
+                price_storage: self.price_storage.unwrap_or(0.08),
+                months: self.months.unwrap_or(1.0),
             },
         })
-    }
-
-    fn check(&self, goal: Goal, flags: [(&str, Option<f64>); 4]) -> Result<(), Usage> {
-        let word = |goal| GOALS.iter().find(|(.., value)| *value == goal).map_or("", |(word, ..)| word);
-        match flags.iter().find(|(_, value)| value.is_some()).filter(|_| self.objective != goal) {
-            None => Ok(()),
-            Some((flag, _)) => Err(Usage(format!(
-                "{flag} needs --objective {}, and the objective is {}",
-                word(goal),
-                word(self.objective)
-            ))),
-        }
     }
 }

@@ -44,7 +44,7 @@ impl Style {
 
 /// The terminal of a run, and whether the run is to stop.
 pub struct Screen {
-    style: Style,
+    pub style: Style,
     interrupted: Arc<AtomicBool>,
     /// In the order of [`PHASES`].
     gauges: [Gauge; PHASES.len()],

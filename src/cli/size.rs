@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 use onepull::commands::outputs::{self, Folders};
 use onepull::commands::size::{self, Options, Origin};
 
-use super::args::{Shared, Tolerance, Usage, parse_plot};
+use super::args::{Inputs, Shared, Tolerance, Usage, parse_plot};
 use super::exit::{self, Exit};
 use super::objective::ObjectiveFlags;
 use super::{console, output, quantity, render, system};
@@ -38,15 +38,12 @@ Examples:
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("origin").args(["manifests", "from"]).required(true),
-    override_usage = "onepull size [OPTIONS] <MANIFEST>...\n       onepull size [OPTIONS] --from <FILE>"
+    override_usage = "onepull size [OPTIONS] <MANIFEST>...\n       onepull size [OPTIONS] --from <FILE>",
+    mut_arg("manifests", |argument| argument.required(false)),
+    mut_arg("root", |flag| flag.conflicts_with("from")),
+    mut_arg("allow", |flag| flag.requires("probe_sizes"))
 )]
 pub struct SizeFlags {
-    /// Manifests: Parquet or JSONL files, or folders of them
-    ///
-    /// Folders are walked, and their files are taken in the order of their paths.
-    #[arg(value_name = "MANIFEST")]
-    manifests: Vec<PathBuf>,
-
     /// Take the counts from FILE, written by `onepull analyze --save FILE`
     ///
     /// Any Parquet file with the columns references, bytes and objects will do.
@@ -83,13 +80,8 @@ pub struct SizeFlags {
     )]
     probe_sizes: usize,
 
-    /// Ask no source outside PREFIX; may be repeated [default: no limit]
-    #[arg(long, help_heading = "Sizes", value_name = "PREFIX", requires = "probe_sizes")]
-    allow: Vec<PathBuf>,
-
-    /// Folder that relative paths in locators start from [default: the manifest's folder]
-    #[arg(long, help_heading = "Sizes", value_name = "DIR", conflicts_with = "from")]
-    root: Option<PathBuf>,
+    #[command(flatten)]
+    inputs: Inputs,
 
     #[command(flatten)]
     objective: ObjectiveFlags,
@@ -112,7 +104,7 @@ pub fn run(flags: &SizeFlags) -> anyhow::Result<Exit> {
     let (jobs, remark) = flags.shared.jobs(system::raise_open_files());
     let named = output::named(&flags.shared, flags.plot.as_deref(), None);
     let options = Options { outputs: outputs::places(&named), ..flags.options(jobs)? };
-    let inputs: Vec<PathBuf> = flags.manifests.iter().chain(&flags.from).cloned().collect();
+    let inputs: Vec<PathBuf> = flags.inputs.manifests.iter().chain(&flags.from).cloned().collect();
     outputs::check(&named, &inputs, Folders::default())?;
 
     let report = console::watch(&flags.shared, remark, |screen| size::run(&options, screen))?;
@@ -137,15 +129,15 @@ impl SizeFlags {
         Ok(Options {
             origin: match &self.from {
                 Some(file) => Origin::Table(file.clone()),
-                None => Origin::Manifests(self.manifests.clone()),
+                None => Origin::Manifests(self.inputs.manifests.clone()),
             },
             budgets: ascending(&self.budget, u64::cmp),
             objective: self.objective.resolve()?,
             targets: ascending(&self.target, f64::total_cmp),
             assumed_size: self.assume_size,
             probe_sizes: self.probe_sizes,
-            allow: self.allow.clone(),
-            root: self.root.clone(),
+            allow: self.inputs.allow.clone(),
+            root: self.inputs.root.clone(),
             outputs: Vec::new(),
             jobs,
             memory: self.shared.memory(),

@@ -94,11 +94,13 @@ fn planned(p: &PlanReport, width: usize) -> String {
     page.row("oracle", ratio(p.oracle_hit_rate), "hit rate with one source read per object");
     if let Some(AdmissionPlan { choice, left_out_objects, left_out_references }) = &p.admission {
         page.row("admission", ratio(choice.predicted_hit_rate), predicted(choice));
-        page.more(format!(
-            "{} left out, read once for each shard that needs them: {} at most",
-            objects(*left_out_objects),
-            things(*left_out_references, "read", "reads"),
-        ));
+        if *left_out_objects > 0 {
+            page.more(format!(
+                "{} left out, read once for each shard that needs them: {} at most",
+                objects(*left_out_objects),
+                things(*left_out_references, "read", "reads"),
+            ));
+        }
     }
     page.gap();
     page.row("to fetch", bytes(p.fetch_bytes), sized(p));

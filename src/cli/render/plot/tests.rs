@@ -1,6 +1,7 @@
 //! What plots show, and that every report can be drawn.
 
 use onepull::commands::analyze::{Multiplicity, Sample};
+use plotters::coord::ranged1d::ValueFormatter as _;
 
 use super::*;
 use crate::cli::render::size::samples;
