@@ -58,7 +58,7 @@ impl Snapshot {
             Phase::Scan => format::byte_rate(self.done, self.seconds),
             Phase::Group => None,
             _ if self.payload_bytes > 0 => format::byte_rate(self.payload_bytes, self.seconds),
-            phase => format::rate(self.done, self.seconds, units(phase).1),
+            phase => format::rate(self.done, self.seconds, words(phase)[2]),
         }
     }
 
@@ -75,26 +75,21 @@ fn join(parts: [Option<String>; 4]) -> String {
 
 /// The name of a phase on the terminal.
 pub fn name(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Scan => "scan",
-        Phase::Group => "group",
-        Phase::Fetch => "fetch",
-        Phase::Write => "write",
-    }
+    words(phase)[0]
 }
 
 fn amount(n: u64, phase: Phase) -> String {
-    let (one, many) = units(phase);
+    let [_, one, many] = words(phase);
     format::things(n, one, many)
 }
 
-/// What a phase counts: one, and many.
-fn units(phase: Phase) -> (&'static str, &'static str) {
+/// The name of a phase, and what it counts: one, and many.
+fn words(phase: Phase) -> [&'static str; 3] {
     match phase {
-        Phase::Scan => ("byte", "bytes"),
-        Phase::Group => ("part", "parts"),
-        Phase::Fetch => ("object", "objects"),
-        Phase::Write => ("row", "rows"),
+        Phase::Scan => ["scan", "byte", "bytes"],
+        Phase::Group => ["group", "part", "parts"],
+        Phase::Fetch => ["fetch", "object", "objects"],
+        Phase::Write => ["write", "row", "rows"],
     }
 }
 

@@ -39,15 +39,13 @@ Examples:
 #[command(
     group = ArgGroup::new("origin").args(["manifests", "from"]).required(true),
     override_usage = "onepull size [OPTIONS] <MANIFEST>...\n       onepull size [OPTIONS] --from <FILE>",
-    mut_arg("manifests", |argument| argument.required(false)),
-    mut_arg("root", |flag| flag.conflicts_with("from")),
-    mut_arg("allow", |flag| flag.requires("probe_sizes"))
+    mut_arg("manifests", |argument| argument.required(false))
 )]
 pub struct SizeFlags {
     /// Take the counts from FILE, written by `onepull analyze --save FILE`
     ///
     /// Any Parquet file with the columns references, bytes and objects will do.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "root")]
     from: Option<PathBuf>,
 
     /// Cache sizes to show: 2TB or 500GB,64GiB [default: up to all bytes]
@@ -125,6 +123,9 @@ impl SizeFlags {
                  give manifests instead of --from, or use --assume-size SIZE"
                     .into(),
             ));
+        }
+        if self.probe_sizes == 0 && !self.inputs.allow.is_empty() {
+            return Err(Usage("--allow needs --probe-sizes N: without it no source is asked".into()));
         }
         Ok(Options {
             origin: match &self.from {
