@@ -32,7 +32,7 @@ impl Draft {
         self.file.as_file_mut()
     }
 
-    /// Gives the file its final name, replacing what has it. Missing folders are made.
+    /// Gives the file its final name, replacing any file there. Makes missing folders.
     pub fn commit(self, to: &Path) -> io::Result<()> {
         match self.file.persist(to) {
             Ok(_) => Ok(()),

@@ -3,7 +3,7 @@
 //! A process holds a lock while it lives; the lock dies with it, however it ends. Where many
 //! processes share the folder, each has a lock of its own there, and whoever opens the folder removes
 //! the drafts of every process whose lock it can take. Where locks do not work, a draft is removed
-//! when it is a day old. Where one process has the folder at a time, all that is there is its own.
+//! when it is a day old. A folder that one process has at a time is emptied before and after.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write as _};

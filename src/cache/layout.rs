@@ -1,4 +1,4 @@
-//! How the cache lies on the disk. Everything that knows a name or a byte position is here.
+//! The layout of the cache on disk: every file name and byte position of it.
 //!
 //! ```text
 //! CACHE/CACHEDIR.TAG

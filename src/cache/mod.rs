@@ -23,25 +23,25 @@ pub const ENTRY_OVERHEAD: u64 = layout::TRAILER_LEN as u64;
 /// An open cache folder. Shared by threads and by processes.
 pub struct Cache {
     entries: PathBuf,
-    /// `None`: the folder can be read only.
+    /// `None`: the folder is read-only.
     scratch: Option<Scratch>,
 }
 
-/// What the cache says to a key.
+/// What the cache has for a key.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Lookup {
     Hit(Bytes),
     Absent,
-    /// There is an entry and it is not intact, or cannot be read. `length`: the payload bytes
-    /// that its file claims to hold.
+    /// The entry is not intact or cannot be read. `length`: the payload bytes that its file claims to
+    /// hold.
     Damaged {
         length: u64,
     },
 }
 
 impl Cache {
-    /// Opens the cache at `root`, making it if needed. One that is there and cannot be written to
-    /// serves what it has.
+    /// Opens the cache at `root`, making it if needed. A cache that cannot be written to serves the
+    /// entries it has.
     pub fn open(root: &Path) -> anyhow::Result<Cache> {
         let context =
             || format!("cannot open the cache {}; choose another folder with --cache", root.display());
@@ -100,7 +100,7 @@ impl Cache {
         draft.file().write_all(&layout::trailer(key, payload))?;
         let entry = layout::entry(&self.entries, key);
         if entry.is_dir() {
-            // Nothing of ours is a folder; it would stand in the way for ever.
+            // No entry is a folder, and a rename cannot replace one.
             fs::remove_dir_all(&entry)?;
         }
         draft.commit(&entry)

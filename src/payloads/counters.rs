@@ -16,7 +16,7 @@ use crate::object::Key;
 pub enum Counter {
     /// Objects read from their source for the first time.
     Reads,
-    /// Objects read again because no cache could keep them, or was to.
+    /// Objects read again, because the cache could not or should not keep them.
     Rereads,
     /// Those of both kinds that were read for one shard alone, and objects found in the cache for
     /// one shard alone.
@@ -34,8 +34,8 @@ pub enum Counter {
     Lookups,
     LookupBytes,
     LookupNanos,
-    /// Bytes of the distinct payloads obtained from sources or found in the cache, and what
-    /// damaged entries claimed of them.
+    /// Bytes of the distinct payloads read from sources or found in the cache, and the part of them that
+    /// damaged entries claimed.
     UniqueBytes,
     DamagedBytes,
 }
@@ -106,8 +106,8 @@ impl FailedObjects {
         }
     }
 
-    /// Reports a payload that was read but does not hold what a row wants; an error if the run must
-    /// end because of it.
+    /// Reports a payload that was read but lacks what a row wants. Fails if the run must end because of
+    /// it.
     pub fn report(&self, fault: &Fault, monitor: &dyn Monitor) -> anyhow::Result<()> {
         if self.on_failure == OnFailure::End {
             return Err(FirstFailure(fault.to_string()).into());
@@ -124,7 +124,7 @@ impl FailedObjects {
         self.faults.read().len() as u64
     }
 
-    /// An error once the run must end because of a fault.
+    /// Fails once the run must end because of a fault.
     pub fn check(&self) -> anyhow::Result<()> {
         if self.on_failure != OnFailure::End {
             return Ok(());

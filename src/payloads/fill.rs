@@ -1,5 +1,5 @@
-//! The plan of a run, and its fetch: every object that the cache is to hold and lacks, in source
-//! order, before any row asks for it.
+//! Plans a run and fetches, in source order, every object that the cache lacks and should hold, before
+//! any row asks for it.
 
 use std::path::Path;
 
@@ -20,8 +20,8 @@ pub enum Until {
     CacheIsFull,
 }
 
-/// Adds all objects to `plan`, in batches of `batch_bytes`: asks the cache, if there is one at `root`,
-/// what it holds.
+/// Adds all objects to `plan`, in batches of `batch_bytes`. The cache at `root`, if there is one, is asked
+/// which of them it holds.
 ///
 /// Fails when the objects cannot be read back, and when interrupted.
 pub fn plan(
@@ -53,8 +53,8 @@ pub fn held(root: &Path, object: &Object) -> Option<u64> {
 }
 
 impl Payloads<'_> {
-    /// Fetches everything that the cache is to hold and lacks. What fails is noted and does not end
-    /// the run. Ends early when the cache is full: what it cannot keep is read when a row needs it.
+    /// Fetches every object that the cache lacks and should hold. Failures are noted and do not end the
+    /// run. Stops early when the cache is full: the remaining objects are read when a row needs them.
     pub fn fill(&self, counts: &NamedCounts, batch_bytes: u64) -> anyhow::Result<()> {
         let probed = self.seen.lock().probed.len() as u64;
         self.monitor.start(Phase::Fetch, self.plan.totals.fetch.objects - probed);

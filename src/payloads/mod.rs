@@ -39,7 +39,7 @@ pub type PayloadResult = Result<Bytes, Fault>;
 /// The payloads of distinct objects, without steps.
 type Loaded = Vec<(Key, PayloadResult)>;
 
-/// What the threads of a run share to meet their wants.
+/// The sources, the cache and the memory that the threads of a run share.
 pub struct Payloads<'a> {
     pub source: Source<'a>,
     /// `None`: payloads are read when a row needs them.
@@ -51,12 +51,12 @@ pub struct Payloads<'a> {
     pub pool: &'a rayon::ThreadPool,
     memory: MemoryTier,
     flight: Flight,
-    /// The cache takes nothing more: its disk is full, or can be read only.
+    /// The cache takes nothing more: its disk is full or read-only.
     full: AtomicBool,
     seen: Mutex<Seen>,
 }
 
-/// What this run knows of single objects.
+/// Objects with a history in this run.
 #[derive(Default)]
 struct Seen {
     /// Read while a probe timed the source.
@@ -65,7 +65,7 @@ struct Seen {
     read: HashSet<Key>,
     /// Read, and the cache could not keep it.
     unkept: HashSet<Key>,
-    /// Its entry is not what it says.
+    /// Its entry is damaged.
     damaged: HashSet<Key>,
     /// Wants whose steps failed, by [`Want::id`].
     failed_steps: HashSet<Key>,

@@ -1,5 +1,5 @@
-//! Payloads that are kept for a second use, beside the cache. A payload carries its reservation of
-//! memory, and gives it back when nobody holds the payload any more.
+//! Keeps payloads for a second use, beside the cache. A payload carries its reservation of memory, which
+//! ends with the last holder of the payload.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -80,7 +80,7 @@ impl MemoryTier {
 
     /// The payload is not used again.
     pub fn forget(&self, key: &Key) {
-        // Most are not here once the memory is full: then nobody has to wait.
+        // Most are not here once the memory is full, and the read lock is cheap.
         if self.payloads.read().contains_key(key) {
             self.payloads.write().remove(key);
         }
@@ -139,7 +139,7 @@ impl ShardTier {
         ShardTier { objects, budget, folder, file: None, end: 0 }
     }
 
-    /// The payload, if it was kept and is what it was.
+    /// The payload, if it was kept and is intact.
     pub fn get(&self, key: &Key) -> Option<Bytes> {
         match &self.objects.get(key)?.kept {
             Kept::None => None,

@@ -96,7 +96,7 @@ fn size(object: &Object, context: &RunContext) -> Option<u64> {
     object.name.size().or_else(held).or_else(length)
 }
 
-/// Objects of unknown size are taken to have the mean of the others.
+/// Assumes the mean size of the others for objects of unknown size.
 fn assume_sizes(table: &mut MultiplicityTable, monitor: &dyn Monitor) {
     let totals = table.totals();
     let (unknown, known) = (totals.unsized_objects, totals.objects - totals.unsized_objects);
@@ -121,13 +121,13 @@ pub enum Route {
     Direct,
 }
 
-/// Files that are sampled, and objects of each that are timed: neighbours, so that an archive is
-/// looked through once, as in a run.
+/// How many files are sampled, and how many objects of each: neighbours, so that an archive is read
+/// through once, as in a run.
 const FILES: usize = 8;
 const OBJECTS: usize = 6;
 
-/// Times a sample of what the cache lacks and decides. What the sample read is in the cache
-/// afterwards.
+/// Times the source and the cache with a sample of the missing objects, which are in the cache
+/// afterwards, and decides.
 pub fn probe(payloads: &Payloads, counts: &NamedCounts, batch_bytes: u64) -> anyhow::Result<Route> {
     let batch = counts.batches(batch_bytes).zip(&payloads.plan.batches).next();
     let Some((objects, marks)) = batch else { return Ok(Route::Cache) };
@@ -151,7 +151,7 @@ pub fn probe(payloads: &Payloads, counts: &NamedCounts, batch_bytes: u64) -> any
         counters.add(Counter::UniqueBytes, sums.bytes);
         return Ok(Route::Cache);
     }
-    // Without the cache these objects are read again when a row needs them.
+    // Without the cache, rows that need these objects read them again.
     counters.add(Counter::Rereads, sums.objects);
     Ok(Route::Direct)
 }

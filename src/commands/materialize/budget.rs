@@ -1,9 +1,9 @@
-//! How a bound on memory is divided. Every share of the command is in this file.
+//! Divides `--memory` between the steps of a run.
 //!
-//! Counting has all of it and is over when payloads move; the counted objects have a quarter until
-//! shards are written. Then the payloads of one chunk must fit, with what is beside them; half of the
-//! rest keeps payloads for a second use, and the other half lets more shards be written at the same
-//! time. Where the cache is limited, the first half is shared by what it takes and what it does not.
+//! Counting uses all of it and ends before payloads move; the counted objects keep a quarter until
+//! shards are written. Then the payloads of one chunk must fit, with a fixed amount beside them. Half of
+//! the rest keeps payloads for a second use; the other half lets more shards be written at the same
+//! time. With a limited cache, payloads that it takes and those that it does not share the first half.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct WriteMemory {
     pub writers: usize,
 }
 
-/// What a run needs beside the payloads of its chunks, bytes: spans being read, columns, windows.
+/// Bytes that a run needs beside the payloads of its chunks: spans being read, columns, windows.
 const BESIDE: u64 = 64 << 20;
 
 impl WriteMemory {
@@ -67,7 +67,7 @@ pub fn batch_bytes(options: &Options) -> u64 {
     options.memory / 16
 }
 
-/// Whether a run counts the uses of so many objects: to write shards from payloads that it keeps.
+/// Whether a run counts the uses of so many objects, to drop payloads after their last use.
 pub fn uses_fit(objects: u64, options: &Options) -> bool {
     options.stop_after == StopAfter::Shards
         && options.cache_mode != CacheMode::Never

@@ -1,4 +1,4 @@
-//! What a materialization is asked to do: domain values, checked, free of flag syntax.
+//! The options of `materialize`, as checked values.
 
 use std::path::PathBuf;
 
@@ -59,13 +59,13 @@ impl Options {
 pub enum CacheMode {
     /// Every object is read from its source once and kept.
     Always,
-    /// Times source and cache, and leaves the cache out where it would be a loss.
+    /// Times the source and the cache, and bypasses the cache where it is slower.
     Auto,
     /// Payloads are read when a row needs them and are not kept.
     Never,
 }
 
-/// How much the cache may take, and what it takes if that is not enough for all.
+/// The size of the cache, and which objects it takes if not all fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLimit {
     /// Of all entries together.

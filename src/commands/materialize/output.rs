@@ -1,4 +1,4 @@
-//! The output folder: shards, and what is needed to go on where a run stopped.
+//! The output folder: shards, and the records that let a run continue where another stopped.
 //!
 //! ```text
 //! OUTPUT/<shards>
@@ -7,9 +7,8 @@
 //! OUTPUT/.onepull/tmp/                   shards being written; emptied by the next run
 //! ```
 //!
-//! A record is written before its shard gets its name. So a shard counts as finished only if its
-//! record says that it was made from this manifest with these options, and its bytes are those
-//! that the record names.
+//! A record is written before its shard gets its name. A shard is finished only if its record names
+//! this manifest and these options, and the hash in the record is that of the shard.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -138,5 +137,5 @@ pub fn hash(path: &Path, monitor: &dyn Monitor) -> anyhow::Result<String> {
     }
 }
 
-/// Bytes of a file that are hashed before it is asked whether to stop.
+/// Bytes of a file that are hashed between two checks for an interruption.
 const HASHED_BETWEEN_CHECKS: u64 = 64 << 20;

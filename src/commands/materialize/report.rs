@@ -72,9 +72,9 @@ pub struct CacheReport {
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SourceReport {
-    /// Objects obtained from their source for the first time.
+    /// Objects read from their source for the first time.
     pub reads: u64,
-    /// Objects obtained again because no cache could keep them, or was to.
+    /// Objects read again, because the cache could not or should not keep them.
     pub rereads: u64,
     pub requests: u64,
     pub retries: u64,
@@ -95,7 +95,7 @@ pub struct CacheAdmission {
     pub predicted_hit_rate: f64,
 }
 
-/// What became of the references of the shards that this run wrote, failed ones left out:
+/// How the references of the shards that this run wrote got their payloads, without failed ones:
 /// references = admitted hits + in-shard duplicates + held hits + source reads + rereads.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AdmissionReport {
@@ -105,7 +105,7 @@ pub struct AdmissionReport {
     pub admitted_hits: u64,
     /// References to other objects, beyond the first in each shard.
     pub in_shard_duplicates: u64,
-    /// First references of shards to other objects that the cache held all the same.
+    /// First references of shards to other objects that an earlier run left in the cache.
     pub held_hits: u64,
     /// The sum of the three / all references.
     pub hit_rate: f64,
@@ -159,7 +159,7 @@ pub struct PlanReport {
     pub reused_objects: u64,
     /// Objects that would be read from their sources, whether the cache is to hold them or not.
     pub fetch: u64,
-    /// Their bytes as far as the locators say, and how many of them say.
+    /// Their known bytes, and how many of them have a known size.
     pub fetch_bytes: u64,
     pub fetch_sized: u64,
     /// At most this many read calls, over this many source files.
@@ -250,8 +250,9 @@ pub(super) fn done(
     let reads_once = reads.min(wanted - failed_objects);
     let rereads = get(Counter::Rereads) + (reads - reads_once);
     let mut hits = wanted - failed_objects - reads_once;
-    if options.cache_limit.is_some() && written.values().any(Result::is_err) {
-        // A manifest that broke on the way asked for nothing more of what the cache is not to hold.
+    if written.values().any(Result::is_err) {
+        // Nobody asked for the rest of a manifest that broke on the way: a limited or full cache was not
+        // given its objects.
         hits = hits.min(planned.held);
     }
     let failed_objects = wanted - hits - reads_once;

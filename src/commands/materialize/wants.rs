@@ -1,4 +1,4 @@
-//! What rows want: the way from locators to objects and the steps after them.
+//! What each row wants: its object, from its locator, and the steps to apply.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub enum RowWant {
     Payload(Want),
 }
 
-/// `name` becomes that of the object that `locator` means. Fails where this command cannot read it.
+/// Sets `name` to the object that `locator` names. Fails if this command cannot read it.
 pub fn resolve(locator: &Locator, base: &Base, name: &mut ObjectName) -> Result<(), Fault> {
     name.resolve(locator, base)?;
     if name.is_remote() { Err(url::refusal(&locator.location)) } else { Ok(()) }
