@@ -1,4 +1,4 @@
-//! Why one reference has no bytes: a class that reports count by, where, and what happened.
+//! Why a reference has no bytes: a class, which reports count by, a place, and what happened.
 //!
 //! A fault is a value that travels with its object or row. It never ends a run by itself;
 //! [`crate::commands::materialize::OnError`] decides what becomes of the row.

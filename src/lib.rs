@@ -68,6 +68,7 @@
 //! * References = materialized + failed = objects + duplicates.
 //! * Objects = cache hits + source reads + failed objects + objects that only finished shards need.
 //! * The bytes handed out are those at the source, or what a step makes of them, or the reference fails.
+//! * A source that changes while it is read fails as `changed`; bytes of two versions are never mixed.
 //! * Nothing half-written has a final name. Failures are never cached.
 //! * A cache problem never fails a reference: a failed read is a miss, a failed write is skipped.
 //! * Names in manifests and archives are never used as paths to write to.

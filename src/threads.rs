@@ -1,4 +1,4 @@
-//! Several threads that do the same work, each taking the next piece when it is done with one.
+//! Work shared by threads: each takes the next piece when it has finished one.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,8 +1,8 @@
 //! Reading an archive forward, with skips, under a bound on what its records may cost.
 //!
-//! The tar reader loads long names and extended headers into memory, as long as they say they
-//! are. It seeks before every header, so whatever is read between two seeks is one header and
-//! its records: [`Forward`] bounds that stretch, and remembers how the archive ended.
+//! The tar reader loads long names and PAX headers into memory, whatever size they claim. It seeks
+//! before every header, so the bytes between two seeks are one header and its records. [`Forward`]
+//! limits them, and remembers how the archive ended.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,21 +15,21 @@ pub const BLOCK: u64 = 512;
 /// Longest records in front of one member, bytes. Real ones are a few kilobytes.
 const RECORDS: u64 = 4 << 20;
 
-/// Bytes that can be read from any place: what an archive lies in.
+/// Bytes that can be read at any offset: the file of an archive.
 pub trait ReadAt {
-    /// Reads some bytes from `offset`; none only at the end. An error may hold a [`Fault`].
+    /// Reads some bytes from `offset`, and none only at the end. An error may hold a [`Fault`].
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
 
     /// Bytes in all.
     fn length(&self) -> u64;
 }
 
-/// A reader that can leave bytes out.
+/// A reader that can skip bytes.
 pub trait Skip: Read {
     fn skip(&mut self, bytes: u64) -> io::Result<()>;
 }
 
-/// Reads from the start of a file on.
+/// Reads a file from its start.
 pub struct FileCursor<'a> {
     file: &'a dyn ReadAt,
     position: u64,
@@ -53,22 +53,22 @@ impl Skip for FileCursor<'_> {
     /// Costs nothing, and does not notice the end of the file.
     fn skip(&mut self, bytes: u64) -> io::Result<()> {
         let position = self.position.checked_add(bytes).filter(|&position| i64::try_from(position).is_ok());
-        self.position = position.ok_or_else(|| io::Error::other("a position past 2^63"))?;
+        self.position = position.ok_or_else(|| io::Error::other("the archive names a position past 2^63"))?;
         Ok(())
     }
 }
 
-/// The fault that reading met, or that of an archive that cannot be understood.
+/// The fault inside of an error of reading; otherwise the archive is corrupt.
 pub fn fault(error: &io::Error) -> Fault {
     inner(error).cloned().unwrap_or_else(|| Fault::new(FaultClass::ArchiveCorrupt, error.to_string()))
 }
 
-/// The fault that reading met.
+/// The fault inside of an error of reading.
 pub fn inner(error: &io::Error) -> Option<&Fault> {
     error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
-/// What was found where a header was last looked for.
+/// What is found where the last header is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Last {
     Header,
@@ -85,7 +85,7 @@ pub struct Forward<S> {
     source: RefCell<S>,
     position: Cell<u64>,
     budget: Cell<u64>,
-    /// No byte was read since the last seek.
+    /// No byte has been read since the last seek.
     fresh: Cell<bool>,
     last: Cell<Last>,
     failure: RefCell<Option<io::Error>>,
@@ -108,7 +108,7 @@ impl<S: Skip> Forward<S> {
         self.position.get()
     }
 
-    /// Lets `bytes` more through before the next seek: the content of a member.
+    /// Allows `bytes` more before the next seek: the content of a member.
     pub fn allow(&self, bytes: u64) {
         self.budget.set(self.budget.get().saturating_add(bytes));
     }
@@ -117,7 +117,7 @@ impl<S: Skip> Forward<S> {
         self.last.get()
     }
 
-    /// What the error of the source says, if it had one.
+    /// The fault of the first error of the source.
     pub fn failure(&self) -> Option<Fault> {
         self.failure.borrow().as_ref().map(fault)
     }
@@ -127,7 +127,7 @@ impl<S: Skip> Forward<S> {
         (self.source.into_inner(), self.failure.into_inner())
     }
 
-    /// Keeps the first error of the source for later and passes a twin on.
+    /// Keeps a copy of the first error of the source.
     fn note<T>(&self, result: io::Result<T>) -> io::Result<T> {
         result.inspect_err(|error| {
             let mut failure = self.failure.borrow_mut();
@@ -168,7 +168,7 @@ impl<S: Skip> Forward<S> {
 impl<S: Skip> Read for &Forward<S> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.budget.get() == 0 && !into.is_empty() {
-            return Err(io::Error::other("records in front of a member are longer than 4 MiB"));
+            return Err(io::Error::other("the headers of a member are longer than 4 MiB"));
         }
         let read = if self.fresh.replace(false) && into.len() as u64 == BLOCK {
             self.note(self.read_block(into))?

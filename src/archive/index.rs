@@ -1,6 +1,6 @@
-//! Where the members of a tar lie: one walk over its headers.
+//! The members of a tar and their positions, from one walk over its headers.
 //!
-//! Of members with one name the last counts. Names are found exactly, then without `./`, doubled
+//! If several members share a name, the last one counts. Names are found exactly, then without `./`, doubled
 //! and leading slashes. Links are followed inside the archive only: hard links name a member
 //! from the root, symbolic links one beside them. A damaged header ends the walk; what came
 //! before it stays good.
@@ -19,7 +19,7 @@ use super::record::{self, Member};
 use crate::fault::{Fault, FaultClass};
 use crate::locator::MemberName;
 
-const NO_END: &str = "it ends without an end mark, so it may be cut";
+const NO_END: &str = "it has no end marker, so it may be truncated";
 
 /// How many links may lead to a member.
 const LONGEST_CHAIN: usize = 10;
@@ -39,14 +39,14 @@ struct Indexed {
     previous: Option<u32>,
 }
 
-/// Why a name leads to no member.
+/// Why a name has no member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// There is no such name.
     Name,
-    /// The name is a link, and the link leads here, which is nowhere in the archive.
+    /// The name is a link to this name, which is not in the archive.
     Link(String),
-    /// Links lead around in a circle, or through too many links.
+    /// Links are circular, or too many.
     Loop,
 }
 
@@ -102,7 +102,7 @@ pub fn walk<S: Skip>(
 }
 
 impl Index {
-    /// Of an archive that cannot be read at all.
+    /// The index of an archive that cannot be read at all.
     pub fn broken(fault: Fault) -> Index {
         let mut index = Index::default();
         index.layout.damage = Some(Damage::new(0, fault));
@@ -148,13 +148,14 @@ impl Index {
         let what = match missing {
             Missing::Name => format!("no member {name}"),
             Missing::Link(to) => format!("member {name} is a link to {to}, which is not in the archive"),
-            Missing::Loop => format!("member {name} is a link that leads through too many links"),
+            Missing::Loop => format!("member {name} follows too many links"),
         };
         match &self.layout.damage {
             None => Fault::new(FaultClass::MemberMissing, what),
-            Some(Damage { position, class, reason }) => {
-                Fault::new(*class, format!("{what} in what could be read, up to byte {position}: {reason}"))
-            }
+            Some(Damage { position, class, reason }) => Fault::new(
+                *class,
+                format!("{what} before byte {position}, where the archive is damaged: {reason}"),
+            ),
         }
     }
 

@@ -1,15 +1,15 @@
-//! Which byte ranges of a tar are what they seem.
+//! Checks of byte ranges of a tar.
 //!
-//! A byte range of a tar is legal wherever it lies, but for the stored bytes of a sparse member,
-//! whose logical size is not a range of the file. The cheap proof is a plain header right before
-//! the range that gives the same size; only without it are the headers of the archive read.
+//! A byte range of a tar is valid anywhere except in the stored bytes of a sparse member, whose
+//! size is not a range of the file. A plain header right before the range that has the same size is
+//! a cheap proof. Only without it are the headers of the archive read.
 
 use super::forward::BLOCK;
 use super::record::Described;
 use super::sniff;
 use crate::fault::{Fault, FaultClass};
 
-/// What the headers of an archive say about its bytes.
+/// The sparse and the damaged parts of an archive, from its headers.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// Sparse members, header to end of stored bytes, in order.
@@ -45,7 +45,7 @@ impl Layout {
         self.end
     }
 
-    /// Members that end behind `length` make the archive damaged: the file was cut.
+    /// Marks the archive as damaged if a member ends after `length`: the file is truncated.
     pub fn cut_at(&mut self, length: u64) {
         if self.end > length.next_multiple_of(BLOCK) {
             let reason = "it ends inside a member".to_owned();
@@ -53,22 +53,22 @@ impl Layout {
         }
     }
 
-    /// Whether a range may be what it seems.
+    /// Checks that a range can be the content of a member.
     ///
     /// # Errors
-    /// It touches a sparse member, or lies where the archive could not be understood.
+    /// The range touches a sparse member or the damaged part of the archive.
     pub fn check(&self, offset: u64, size: u64) -> Result<(), Fault> {
         let end = offset.saturating_add(size);
         let fault = |class, what| Err(Fault::new(class, format!("{size} bytes at {offset} {what}")));
         let next = self.sparse.partition_point(|&(_, to)| to <= offset);
         if self.sparse.get(next).is_some_and(|&(from, _)| from < end) {
-            let what = "touch a sparse member, whose size is no byte range: name the member alone, or \
+            let what = "touch a sparse member, whose size is not a byte range: name the member alone, or \
                         store it whole";
             return fault(FaultClass::Unsupported, what.to_owned());
         }
         match &self.damage {
             Some(Damage { position, class, reason }) if end > *position => {
-                let what = format!("lie behind byte {position}, where the archive is damaged: {reason}");
+                let what = format!("come after byte {position}, where the archive is damaged: {reason}");
                 fault(*class, what)
             }
             _ => Ok(()),

@@ -1,4 +1,4 @@
-//! Archives: what a file is by its content, and where the members of a tar lie.
+//! Archives: the kind of a file by its content, and the members of a tar.
 //!
 //! Nothing here trusts a file name, a size in a header or a link: positions are checked against
 //! the file, links are followed inside the archive only, and names of members are compared, never

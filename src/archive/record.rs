@@ -93,7 +93,7 @@ pub fn describe<R: Read>(entry: &mut Entry<'_, R>, position: u64) -> Result<Desc
     };
     let sparse = records.sparse || kind.is_gnu_sparse();
     let end = position.checked_add(stored).filter(|&end| end <= i64::MAX as u64 - BLOCK);
-    let end = end.ok_or("a member that ends past 2^63")?;
+    let end = end.ok_or("a member ends past 2^63")?;
     let mut described = Described { member: None, start: entry.raw_header_position(), end, sparse };
 
     let name = match records.name {
@@ -147,12 +147,12 @@ fn records<R: Read>(entry: &mut Entry<'_, R>) -> Result<Records, String> {
         if let Some((name, earlier)) = seen.iter_mut().find(|(name, _)| name.as_bytes() == key)
             && earlier.replace(value).is_some_and(|earlier| earlier != value)
         {
-            return Err(format!("two extended records for {name} that disagree"));
+            return Err(format!("two PAX records for {name} disagree"));
         }
         match key {
             b"size" => {
                 let size = std::str::from_utf8(value).ok().and_then(|size| size.parse().ok());
-                found.size = Some(size.ok_or("an extended record with a size that is no number")?);
+                found.size = Some(size.ok_or("the size in a PAX record is not a number")?);
             }
             b"GNU.sparse.name" => found.name = Some(text(value)),
             _ => {}

@@ -1,4 +1,4 @@
-//! What a file is, told from its first bytes and never from its name.
+//! The kind of a file, detected from its first bytes and never from its name.
 
 use std::io::{self, Read};
 
@@ -10,14 +10,14 @@ use super::unpack::{Codec, Unpacked};
 /// What a file holds, as far as locators care.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// No archive that is known here: only bytes.
+    /// Not a known archive: only bytes.
     Plain,
     /// A block of zeros: an empty tar, or a file of something else that starts with zeros.
     Blank,
     Tar,
     Packed(Codec, Content),
     Zip,
-    /// Compressed in a way that is recognised but not read; the name of it.
+    /// The name of a compression format that is recognised but not supported.
     Foreign(&'static str),
 }
 

@@ -121,7 +121,7 @@ impl Streamed<'_> {
             if linked.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         for (_, target) in linked {
-            deliver(target, Err(Fault::new(FaultClass::Changed, "it changed while it was read")));
+            deliver(target, Err(Fault::new(FaultClass::Changed, "it changed while it was being read")));
         }
     }
 
@@ -182,10 +182,8 @@ fn content(member: &Member, content: &mut dyn Read) -> Result<Bytes, Fault> {
         return Err(unreadable(name));
     }
     if member.size > LARGEST {
-        let what = format!(
-            "member {name} has {} bytes; members that have to be unpacked may have {LARGEST}",
-            member.size
-        );
+        let what =
+            format!("member {name} has {} bytes; the limit for compressed members is {LARGEST}", member.size);
         return Err(Fault::new(FaultClass::Unsupported, what));
     }
     let mut bytes = Vec::with_capacity(member.size.min(16 << 20) as usize);
@@ -226,7 +224,7 @@ fn locate(index: &Index, wanted: &Target) -> Result<u32, Fault> {
 
 /// The fault of a sparse member that cannot be expanded.
 pub fn unreadable(member: impl std::fmt::Display) -> Fault {
-    let what = format!("member {member} is stored sparse in extended headers; store it whole");
+    let what = format!("member {member} is stored sparse in PAX headers; store it whole");
     Fault::new(FaultClass::Unsupported, what)
 }
 

@@ -1,4 +1,4 @@
-//! Decompressing a file frame by frame, and knowing how far its checksums vouch for the result.
+//! Decompression frame by frame, with the position up to which checksums have verified the result.
 //!
 //! A flipped bit in a compressed stream may decode to wrong bytes long before the decoder
 //! notices. What lies before the end of the last complete frame (zstd) or member (gzip) has been
@@ -51,7 +51,7 @@ impl<'a> Unpacked<'a> {
         Ok(Unpacked { codec, frame: Some(frame), position: 0, verified: 0 })
     }
 
-    /// Uncompressed bytes whose frames were read to their end without a complaint.
+    /// Uncompressed bytes of frames that were read to their end without an error.
     pub fn verified(&self) -> u64 {
         self.verified
     }
@@ -113,7 +113,7 @@ impl Read for Unpacked<'_> {
                     return Ok(read);
                 }
                 Err(error) => {
-                    // Nothing that a decoder says after an error means anything.
+                    // The output of a decoder after an error is meaningless.
                     if error.kind() != io::ErrorKind::Interrupted {
                         self.frame = None;
                     }

@@ -1,4 +1,4 @@
-//! One file that payloads are read from: what it is, and which reads obtain its targets.
+//! One source file: its kind, and the reads that obtain its targets.
 
 use std::io;
 use std::ops::Range;
@@ -16,16 +16,16 @@ use crate::locator::{MemberName, Target};
 use crate::plan::coalesce::{LOCAL, coalesce};
 use crate::store::Opened;
 
-/// A file that was looked at.
+/// A file whose kind is known.
 pub struct Looked {
     pub opened: Opened,
-    /// [`Kind::Plain`] also where nothing depended on it, so that nobody looked.
+    /// Also [`Kind::Plain`] if no target depends on the kind.
     pub kind: Kind,
     layout: OnceLock<Layout>,
 }
 
 impl Looked {
-    /// What the headers of a tar say about byte ranges; they are read once.
+    /// The layout of a tar; its headers are read once.
     pub fn layout(&self, file: &dyn ReadAt) -> &Layout {
         self.layout.get_or_init(|| index::read(file).layout)
     }
@@ -58,7 +58,7 @@ pub struct FilePlan {
 }
 
 impl Run<'_> {
-    /// Says how to obtain `targets` of the file.
+    /// Plans how to obtain `targets` of the file.
     ///
     /// # Errors
     /// The fault that every target of the file has.
@@ -81,7 +81,7 @@ impl Run<'_> {
     }
 }
 
-/// The fault of a file that cannot be looked at.
+/// The fault of a file that cannot be read.
 fn fault(error: io::Error) -> Fault {
     inner(&error).cloned().unwrap_or_else(|| Fault::from_io("", error))
 }
@@ -135,7 +135,7 @@ impl<'t> Planning<'t> {
             }
             (_, &Target::Range { offset, size }) => self.add_range(number, offset, size),
             (Kind::Packed(..) | Kind::Plain, Target::Member(name)) => {
-                let what = format!("it is no tar archive, so it has no member {name}");
+                let what = format!("it is not a tar archive, so it has no member {name}");
                 self.refuse(number, FaultClass::ArchiveCorrupt, what);
             }
         }

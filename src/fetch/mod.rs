@@ -1,9 +1,9 @@
-//! From a plan to payloads: what to ask a store for, and how much of it at once.
+//! Reads the objects of a plan from a store, with a limit on the bytes in flight.
 //!
-//! Files flow: one is looked at, its targets become reads that neighbours share, and its reads run
-//! before the next file is looked at, or on another thread that has nothing else to do, so that a
-//! single large archive keeps every thread busy. One result for each object, in no order; whoever
-//! asks decides what becomes of it. Everything here blocks, and so does everything above.
+//! A thread opens a file, plans its reads, which neighbouring targets share, and makes them before it
+//! opens the next file. Idle threads take reads from others, so a single large archive keeps every
+//! thread busy. Each object has one result, in no order. Everything here blocks. A file that changes
+//! while it is read fails as `changed`.
 
 mod file;
 mod in_flight;

@@ -1,6 +1,6 @@
 //! What the threads of one call share: the source, the bytes in flight, and whether to go on.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::io;
 use std::ops::{Add, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,7 +44,7 @@ impl Source<'_> {
     }
 }
 
-/// What sources were asked and how long they took, over all threads.
+/// Requests to sources, and the time they took, over all threads.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
     pub requests: u64,
@@ -68,7 +68,7 @@ impl Add for Spent {
 /// Takes the result of one object. Called from several threads.
 pub type Deliver<'a, T = Bytes> = &'a (dyn Fn(Key, Result<T, Fault>) + Sync);
 
-/// Whether to go on: `false` leaves a file or read out that has not begun, an error ends everything.
+/// Whether to go on: `false` skips files and reads that have not begun, an error stops everything.
 pub type GoOn<'a> = &'a (dyn Fn() -> anyhow::Result<bool> + Sync);
 
 /// What the threads of one call share.
@@ -120,12 +120,10 @@ impl<'a> Run<'a> {
 
     /// Appends the bytes `range` of `file` to `bytes`, or fewer where it ends before.
     pub fn collect(&self, file: &Opened, range: Range<u64>, bytes: &mut Vec<u8>) -> Result<(), Fault> {
-        let memory = |error| Fault::from_io(&file.location, io::Error::other(error));
-        let length = usize::try_from(range.end - range.start).map_err(|error| memory(error.to_string()))?;
-        bytes.try_reserve_exact(length).map_err(|error| memory(error.to_string()))?;
+        let length = range.end - range.start;
         block_on(async {
             let mut body = self.source.store.read(file, range).await?;
-            while body.chunk(bytes).await? > 0 && bytes.len() < length && self.continues() {}
+            while body.chunk(bytes).await? > 0 && (bytes.len() as u64) < length && self.continues() {}
             Ok(())
         })
     }
@@ -138,7 +136,7 @@ pub struct Work<'a, T> {
     deliver: Deliver<'a, T>,
     pub spent: Spent,
     began: Instant,
-    /// What the receiver took.
+    /// Time that the receiver took.
     away: Duration,
 }
 
@@ -171,13 +169,12 @@ impl<T> Drop for Work<'_, T> {
 pub struct Reader<'a> {
     run: &'a Run<'a>,
     file: &'a Opened,
-    buffer: RefCell<Vec<u8>>,
     pub moved: Cell<u64>,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(run: &'a Run<'a>, file: &'a Opened) -> Reader<'a> {
-        Reader { run, file, buffer: RefCell::default(), moved: Cell::new(0) }
+        Reader { run, file, moved: Cell::new(0) }
     }
 }
 
@@ -190,8 +187,7 @@ impl ReadAt for Reader<'_> {
         if offset >= end {
             return Ok(0);
         }
-        let mut buffer = self.buffer.borrow_mut();
-        buffer.clear();
+        let mut buffer = Vec::new();
         self.run.collect(self.file, offset..end, &mut buffer).map_err(io::Error::other)?;
         into[..buffer.len()].copy_from_slice(&buffer);
         self.moved.set(self.moved.get() + buffer.len() as u64);

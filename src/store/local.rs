@@ -8,6 +8,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::OFlags;
 use rustix::io::{Errno, pread};
 use walkdir::WalkDir;
@@ -121,8 +122,8 @@ fn check(file: &Opened, open: &File) -> Result<(), Fault> {
         return Ok(());
     }
     let what = match found.len() {
-        length if length == stat.length => "it changed while it was read".to_owned(),
-        length => format!("it changed from {} to {length} bytes while it was read", stat.length),
+        length if length == stat.length => "it changed while it was being read".to_owned(),
+        length => format!("it changed from {} to {length} bytes while it was being read", stat.length),
     };
     Err(Fault::new(FaultClass::Changed, what).at(location))
 }
@@ -134,7 +135,7 @@ fn irregular(location: &Location, kind: FileType) -> Fault {
         kind if kind.is_socket() => "a socket",
         _ => "a device",
     };
-    let what = format!("it is {name}; payloads are read from regular files");
+    let what = format!("it is {name}, not a regular file");
     Fault::new(FaultClass::Unsupported, what).at(location)
 }
 
@@ -154,20 +155,16 @@ fn list(prefix: &Location) -> Result<Vec<Location>, Fault> {
 /// Appends at most `size` bytes from `offset`; returns how many, fewer only where the file ends.
 fn read_at(file: &File, offset: u64, size: usize, into: &mut Vec<u8>) -> io::Result<usize> {
     into.try_reserve_exact(size).map_err(io::Error::other)?;
-    let mut done = 0;
-    while done < size {
-        let spare = &mut into.spare_capacity_mut()[..size - done];
-        match pread(file, spare, offset + done as u64) {
-            Ok(([], _)) => break,
-            Ok((read, _)) => {
-                let (read, length) = (read.len(), into.len());
-                // SAFETY: `pread` wrote that many bytes behind those that are there.
-                unsafe { into.set_len(length + read) };
-                done += read;
-            }
-            Err(Errno::INTR) => {}
+    let before = into.len();
+    while into.len() < before + size {
+        let done = (into.len() - before) as u64;
+        match pread(file, spare_capacity(into), offset + done) {
+            Ok(0) => break,
+            Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(done)
+    // There may have been room for more.
+    into.truncate(before + size);
+    Ok(into.len() - before)
 }

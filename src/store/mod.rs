@@ -1,10 +1,10 @@
-//! Where bytes come from: what serves the files at locations.
+//! Stores: the bytes of the files at locations.
 //!
-//! A store is asked what a location holds ([`Store::stat`]), then for ranges of what it saw then
-//! ([`Store::read`]). Where the file is another one by now, the read fails as `changed`: bytes of
-//! two states never come together. Stores know no archives, targets or objects, and nobody above
-//! knows a scheme. Futures of the local store are ready at once, so that whoever blocks on them
-//! needs no runtime. Limiting, recording and failing are stores around a store.
+//! [`Store::stat`] returns the length and validator of a file, [`Store::read`] ranges of its bytes. If
+//! the file is not the same when it is read, the read fails as `changed`, so bytes of two versions are
+//! never mixed. Stores know no archives, targets or objects, and nothing above them knows a scheme.
+//! Futures of the local store are ready at once, so blocking on them needs no runtime. A store that
+//! limits, records or fails wraps another store.
 
 mod local;
 
@@ -19,7 +19,7 @@ use crate::locator::Location;
 
 pub use local::Local;
 
-/// What a store promises: a result, or why there is none.
+/// The result of a store, or the fault.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'a>>;
 
 /// Serves the files at some kind of location.
@@ -52,7 +52,7 @@ pub struct Stat {
     pub validator: Validator,
 }
 
-/// What tells one state of a file from another, beside the length.
+/// Distinguishes versions of a file of the same length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Validator {
     /// Of a local file. Not its device: those of network file systems differ from mount to mount.

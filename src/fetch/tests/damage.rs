@@ -23,7 +23,7 @@ fn an_archive_cut_between_members_says_that_it_may_be_cut() {
     let tar = Tar::new().file("a", b"whole").open();
     let fault = one(&tar, member("b")).unwrap_err();
     assert_eq!(fault.class, FaultClass::ArchiveCorrupt);
-    assert!(fault.what.contains("end mark"), "{fault}");
+    assert!(fault.what.contains("end marker"), "{fault}");
     assert_eq!(one(&tar, member("a")).unwrap(), "whole");
 }
 
