@@ -3,9 +3,10 @@
 //! A 0/1 knapsack, filled greedily in the order of a [`Policy`]. Objects larger than the whole
 //! budget are set aside; then objects are admitted in order until the first that does not fit.
 //! It stops there, although smaller ones might still fit: so an admission is a prefix of one
-//! order, a single comparison decides whether an object is admitted, and what is lost is less than
-//! one object. Among objects of equal multiplicity and size it makes no difference which are taken. The certificate is the bound of the linear relaxation (Dantzig 1957): what is
-//! admitted plus the fraction of that first object that fits. No choice of objects passes it.
+//! order, one comparison decides whether an object is admitted, and the loss is less than one object.
+//! Objects of equal multiplicity and size are interchangeable. The certificate is the bound of the
+//! linear relaxation (Dantzig 1957): what is admitted plus the fraction of that first object that fits.
+//! No choice of objects exceeds it.
 
 mod rank;
 mod search;
@@ -21,7 +22,7 @@ use search::{Prefix, SearchGoal, search};
 
 use super::table::{MultiplicityTable, ObjectSums};
 
-/// Cells of so many rows are sorted: with sixty budgets, a million rows or 50 MB at most.
+/// Cells of up to this many rows are sorted: with sixty budgets, at most a million rows or 50 MB.
 const FEW: u64 = 1 << 14;
 
 /// The least key above 0.
@@ -36,9 +37,9 @@ pub struct Admission {
     pub admitted: ObjectSums,
     /// What they save, in units of [`Policy::objective`].
     pub value: f64,
-    /// What no choice of objects within the budget passes, in the same units.
+    /// The most that any choice of objects within the budget saves, in the same units.
     pub bound: f64,
-    /// Bound less value, before rounding: 0 where all that pays is admitted.
+    /// Bound minus value, before rounding: 0 where every object that pays is admitted.
     pub gap: f64,
     /// Multiplicity and size of the first object that is not admitted although it is no larger
     /// than the budget. A little more cache would serve this one.
@@ -49,12 +50,12 @@ pub struct Admission {
     end_admitted: u64,
 }
 
-/// What becomes of an object.
+/// Whether an object is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Admitted,
     LeftOut,
-    /// Of the objects of this multiplicity and size only so many are admitted, whichever they are.
+    /// Only this many of the objects of this multiplicity and size are admitted; any of them will do.
     AmongTheLast(u64),
 }
 
@@ -76,7 +77,7 @@ impl Admission {
         let objective = policy.objective();
         let value = objective.value_of(&found.sums);
         let gap = found.next.map_or(0.0, |next| {
-            // It does not fit, so it is larger than what is left, and not empty.
+            // It does not fit, so it is larger than the space left, and not empty.
             let left = u128::from(budget_bytes) - found.sums.with_overhead(overhead);
             objective.value(next.k, next.size) * (left as f64 / (next.size as f64 + overhead as f64))
         });
@@ -131,9 +132,8 @@ pub fn reach(table: &MultiplicityTable, policy: Policy, hits: &[u64]) -> Vec<Opt
     hits.iter().zip(found).map(reached).collect()
 }
 
-/// All that the policy ever admits: the cache beyond which more is no gain. For dollars, where one
-/// more GB costs more to keep than it saves; for the other objectives, where nothing recurs or no
-/// object is worth its put.
+/// All objects that the policy ever admits; a larger cache gains nothing. For dollars, one more GB costs
+/// more to keep than it saves; for the other objectives, nothing else repeats or is worth its put.
 pub fn worthwhile(table: &MultiplicityTable, policy: Policy) -> ObjectSums {
     match policy {
         Policy::Count | Policy::Density => table.totals().recurring,
@@ -148,8 +148,8 @@ pub fn worthwhile(table: &MultiplicityTable, policy: Policy) -> ObjectSums {
 pub fn knee(table: &MultiplicityTable, policy: Policy) -> ObjectSums {
     let all = worthwhile(table, policy);
     let mean = policy.objective().value_of(&all) / all.bytes as f64;
-    // A hair lower, lest rounding part objects that are all equal from their mean. Where none has
-    // bytes, all that is admitted is free.
+    // Slightly lower, so that rounding does not separate equal objects from their mean. Where none has
+    // bytes, all admitted objects are free.
     let from = if mean.is_finite() { mean * (1.0 - 1e-12) } else { LEAST };
     sum_from(table, policy, from)
 }

@@ -1,8 +1,8 @@
-//! What a cache shared by tasks loses when tasks run at the same time.
+//! The hits that a shared cache loses when tasks run at the same time.
 //!
-//! Of P tasks W are in flight. Each looks its keys up when it starts and publishes what it read
-//! when it ends, so it sees nothing of those in flight beside it. With references placed at random
-//! that gives an expectation; where each reference is known to stand, a [`Schedule`] is replayed.
+//! Of P tasks W are in flight. Each looks up its keys when it starts and publishes what it read when it
+//! ends, so it sees nothing of the others in flight. With references placed at random that gives an
+//! expectation; where the place of each reference is known, a [`Schedule`] is replayed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -67,10 +67,9 @@ fn power_minus_one(x: f64, k: u64) -> f64 {
     (k as f64 * x.ln_1p()).exp_m1()
 }
 
-/// When each task runs: in order, on W workers. A task starts when a worker is free and lasts as long
-/// as it has references. What ends at one moment comes before what starts at it. When a task runs
-/// depends on nothing that it reads, so the schedule comes first and each object is replayed by
-/// itself.
+/// When each task runs: in order, on W workers. A task starts when a worker is free and takes one unit of
+/// time per reference. At the same moment, ends come before starts. The schedule does not depend on what
+/// tasks read, so it is made first and each object is replayed on its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// By task.
@@ -87,7 +86,7 @@ struct TaskSpan {
 /// Source reads of one pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplayedReads {
-    /// Every reference that is no hit.
+    /// Every reference that is not a hit.
     pub source_reads: u64,
     /// When a task reads an object once, however often it names it.
     pub deduplicated_source_reads: u64,

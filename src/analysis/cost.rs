@@ -67,7 +67,7 @@ impl Objective {
     }
 
     /// What reading every reference from the source costs: all source reads, all bytes, the
-    /// seconds or dollars of both. Less [`Objective::value_of`] it is what is left with a cache.
+    /// seconds or dollars of both. With a cache, [`Objective::value_of`] is subtracted.
     /// References to objects of unknown size count without bytes.
     pub fn without_cache(&self, totals: &TableTotals) -> f64 {
         let (reads, bytes) = (totals.references as f64, totals.reference_bytes as f64);
@@ -105,7 +105,7 @@ pub struct AccessCosts {
     pub hit: f64,
 }
 
-/// What a cache does in one pass.
+/// The work of a cache in one pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheWork {
     pub puts: u64,

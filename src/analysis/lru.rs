@@ -1,4 +1,4 @@
-//! What a cache gives that admits everything and evicts what was used least recently.
+//! The hits of a cache that admits everything and evicts the least recently used object.
 //!
 //! In the order of a trace exactly, for many budgets in one pass (stack distances, Mattson et al.
 //! 1970, in bytes). In random order from the multiplicities alone (the characteristic time of Che
@@ -16,7 +16,7 @@ use super::trace::Trace;
 ///
 /// Objects in the order of their last references are a stack; the cache holds the longest prefix
 /// that fits. So a reference is a hit if its object and all that were referenced since fit. In a
-/// sample of the keys each of those since stands for several (SHARDS, Waldspurger et al. 2015);
+/// sample by key each of those since represents several (SHARDS, Waldspurger et al. 2015), and the
 /// hits are those of the sample. It is of little use for caches that hold fewer objects than that.
 /// The trace must be countable.
 pub fn in_order(trace: &Trace, budgets: &[u64]) -> Vec<u64> {

@@ -1,10 +1,10 @@
-//! The hits that no policy of any kind can pass, not even an offline one, which knows what comes.
+//! The hits that no policy can exceed, not even an offline one, which knows all future references.
 //!
 //! PFOO-L (Berger, Beckmann and Harchol-Balter, "Practical Bounds on Optimal Caching with Variable
 //! Object Sizes", SIGMETRICS 2018): to hit, an object stays in the cache from
-//! one reference to the next, and takes its size for that long. A cache has budget × length of
-//! the trace to give in all. Served in ascending order of size × length until that is used up,
-//! these intervals are more than any cache can serve, since they need not fit at every moment.
+//! one reference to the next, and takes its size for that long. A cache provides budget × length of
+//! the trace in all. Intervals are served in ascending order of size × length until that is used up.
+//! No cache can serve more, since here they need not fit at every moment.
 
 use super::table::MultiplicityTable;
 use super::trace::Trace;

@@ -1,8 +1,8 @@
-//! Counting some objects in place of all: an unbiased sample by key.
+//! Counting some objects instead of all: an unbiased sample by key.
 //!
 //! Whether an object is kept depends on a hash of its key, so all of its references are kept or
-//! none: a count divided by the share is unbiased. A sample of rows, shards or documents is not;
-//! it tears references of one object apart.
+//! none: a count divided by the share is unbiased. A sample of rows, shards or documents is biased,
+//! because it separates references to one object.
 //!
 //! Intervals hold the truth in 95 of 100 samples. Each object is in the sample with probability s,
 //! independently (Bernoulli sampling). The number of references R is known exactly, because every
@@ -40,7 +40,7 @@ impl Share {
     }
 }
 
-/// Reads `1/180`, `0.01` or `5%`; the error says what is legal.
+/// Reads `1/180`, `0.01` or `5%`; the error shows the syntax.
 impl FromStr for Share {
     type Err = String;
 

@@ -1,9 +1,8 @@
 //! The multiplicity table: how many objects of a corpus have which multiplicity and size.
 //!
-//! All that this room computes is a function of it, so objects of equal multiplicity and size are one
-//! row: a web corpus has several times fewer rows than objects. Rows ascend by multiplicity, then by
-//! size, unknown sizes last; sums are integers, so nothing depends on the order of the objects or on
-//! how they were divided among threads.
+//! Objects of equal multiplicity and size share a row: a web corpus has several times fewer rows than
+//! objects. Rows ascend by multiplicity, then by size, unknown sizes last. Sums are integers, so nothing
+//! depends on the order of the objects or on how threads shared them.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -43,7 +42,7 @@ pub struct MultiplicityTable {
     assumed: Option<u64>,
 }
 
-/// What a set of objects takes in a cache, and what it gives.
+/// The space of a set of objects in a cache, and its hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ObjectSums {
     pub objects: u64,
@@ -126,12 +125,12 @@ impl MultiplicityTable {
         }
     }
 
-    /// From now on objects of unknown size have this one, in bytes.
+    /// Sets the size of objects whose size is unknown, in bytes.
     pub fn assume(&mut self, size: u64) {
         self.assumed = Some(size);
     }
 
-    /// The size that objects of unknown size are taken to have.
+    /// The size assumed for objects of unknown size.
     pub fn assumed(&self) -> Option<u64> {
         self.assumed
     }

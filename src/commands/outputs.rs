@@ -109,7 +109,7 @@ impl NamedOutput<'_> {
     }
 }
 
-/// Only what is there can be a manifest: where no output is, no folder is walked.
+/// Only an existing output can be a manifest: without one, no folder is walked.
 fn check_inputs(outputs: &[NamedOutput<'_>], inputs: &[PathBuf]) -> anyhow::Result<()> {
     let mut there: HashMap<(u64, u64), &NamedOutput<'_>> = HashMap::new();
     for output in outputs.iter().filter(|output| !is_device(output.file)) {

@@ -22,14 +22,13 @@ use crate::manifest::rows::{Ask, Rows};
 use crate::memory::MemoryBudget;
 use crate::object::{ObjectId, ObjectName};
 
-/// What a thread needs to decode pages, bytes; at most half of the memory in all.
+/// Bytes that a thread needs to decode pages; at most half of the memory in all.
 const DECODING: u64 = 48 << 20;
 
-/// With less memory for each, threads hold more than they all may: decoded pages of some tens of
-/// megabytes are nothing unusual, and cannot be spilled.
+/// Bytes for a thread at least: decoded pages of some tens of megabytes are common, and cannot be spilled.
 const LEAST_FOR_A_THREAD: u64 = 48 << 20;
 
-/// Counted references could not be moved out of memory.
+/// Context of errors of the temporary file.
 pub const CANNOT_COUNT: &str = "cannot count the references";
 
 /// Threads that read manifests: fewer than asked for where memory is short.
@@ -83,15 +82,15 @@ pub struct RowsOf<'a> {
 
 /// An object that a command counts.
 pub struct Taken {
-    /// Where it comes from.
+    /// The number of its source.
     pub source: u32,
-    /// Whether the next reference with the same text is to be shown to the command, too.
+    /// Whether to show the next reference with the same text to the command as well.
     pub again: bool,
 }
 
 impl ReferenceCounter {
-    /// `bases` says where the relative paths of each manifest start; `memory` bounds the bytes that
-    /// `jobs` threads hold while they read and count.
+    /// `bases` has the base of relative paths for each manifest; `memory` bounds the bytes that `jobs`
+    /// threads hold while they read and count.
     pub fn new<'b>(
         bases: impl Iterator<Item = &'b Base>,
         names: Names,
@@ -300,9 +299,8 @@ impl Tally {
 /// Mixed with the hash of a text; as [`number_bases`].
 const UNWANTED: u128 = 0xD1B5_4A32_D192_ED03 << 40;
 
-/// For each base a number that tells it apart. It is to be mixed with the hash of a text, whose
-/// lowest bits it leaves alone: they tell texts of one object apart, and an absolute path is the
-/// same text wherever it stands.
+/// A distinct number for each base, to mix with the hash of a text. It leaves the lowest bits alone: they
+/// distinguish the texts of one object, and an absolute path is the same text in every manifest.
 fn number_bases<'b>(bases: impl Iterator<Item = &'b Base>) -> Vec<u128> {
     let mut known: HashMap<&Base, u64> = HashMap::new();
     let number = |base| {

@@ -1,9 +1,8 @@
 //! Counts objects by their ids, and keeps their names where a command wants them.
 //!
-//! Every reference goes by the top bits of its id to one of some partitions; a partition joins what
-//! comes in with a table of the objects it has seen, which is small enough for a core's cache. When
-//! partitions exceed the memory allowed, the largest are moved to one unnamed temporary file and
-//! joined at the end.
+//! The top bits of an id choose the partition of a reference. A partition adds new references to a table
+//! of its objects, which is small enough for a core's cache. When the partitions exceed the memory, the
+//! largest are moved to one unnamed temporary file and added at the end.
 
 use std::io;
 use std::sync::Arc;
@@ -33,7 +32,7 @@ pub struct ObjectCounter {
     spill: Arc<Spill>,
 }
 
-/// Adds references from one thread; what is buffered counts once it is finished.
+/// Adds references from one thread; buffered ones count once it is finished.
 pub struct CountInserter<'a> {
     counter: &'a ObjectCounter,
     records: Vec<Vec<CountRecord>>,
@@ -64,6 +63,11 @@ impl ObjectCounter {
     fn append(&self, partition: usize, block: &mut Vec<CountRecord>) -> io::Result<()> {
         let grown = self.partitions[partition].lock().append(block);
         block.clear();
+        self.account(grown)
+    }
+
+    fn append_names(&self, partition: usize, block: Vec<u8>) -> io::Result<()> {
+        let grown = self.partitions[partition].lock().append_names(block);
         self.account(grown)
     }
 
@@ -119,8 +123,7 @@ impl CountInserter<'_> {
             NameLog::write(buffer, id, name);
             if buffer.len() >= NAMES_BLOCK {
                 let block = std::mem::replace(buffer, Vec::with_capacity(NAMES_BLOCK + 256));
-                let grown = self.counter.partitions[partition].lock().append_names(block);
-                self.counter.account(grown)?;
+                self.counter.append_names(partition, block)?;
             }
         }
         log.clear();
@@ -133,8 +136,7 @@ impl CountInserter<'_> {
             self.counter.append(partition, &mut self.records[partition])?;
             let names = std::mem::take(&mut self.names[partition]);
             if !names.is_empty() {
-                let grown = self.counter.partitions[partition].lock().append_names(names);
-                self.counter.account(grown)?;
+                self.counter.append_names(partition, names)?;
             }
         }
         Ok(())

@@ -18,7 +18,7 @@ pub struct NamedCounts {
     pub totals: NamedTotals,
 }
 
-/// What is known of all objects together.
+/// Sums over all objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NamedTotals {
     pub references: u64,
@@ -33,7 +33,7 @@ enum StoredObjects {
     InFile(Stretch),
 }
 
-/// References to an object in its encoding; the top bit says whether it is wanted.
+/// The top bit of the count in an encoded object: whether it is wanted.
 const WANTED: u64 = 1 << 63;
 
 impl NamedCounts {
@@ -81,7 +81,7 @@ impl NamedCounts {
     }
 
     /// The objects in batches of about `batch_bytes`, each sorted and so in source order.
-    /// Every object comes once; neighbours in a file share a batch, as a rule.
+    /// Every object is in one batch; neighbours in a file usually share it.
     pub fn batches(&self, batch_bytes: u64) -> impl Iterator<Item = io::Result<Vec<Object>>> + '_ {
         let mut partitions = self.partitions.iter().peekable();
         std::iter::from_fn(move || {

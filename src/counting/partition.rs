@@ -9,13 +9,13 @@ use super::names::{NameEntries, NamedObject};
 use super::record::{self, CountRecord, CountedObject};
 use super::spill::{Spill, Stretch};
 
-/// References that wait until there are enough of them to make going through the table worth it.
+/// References are buffered until there are this many: visiting the table for fewer is slow.
 const PENDING: usize = 1024;
 
 #[derive(Default)]
 pub struct Partition {
     pending: Vec<CountRecord>,
-    /// Each object once, with the text that came first.
+    /// Each object once, with its first text.
     objects: HashTable<CountRecord>,
     /// Further texts of objects, each once.
     texts: HashTable<CountRecord>,
@@ -72,12 +72,12 @@ impl Partition {
         TakenOut { records, names: std::mem::take(&mut self.names), freed }
     }
 
-    /// Says where the records and names are that were taken out.
+    /// Records where the records and names that were taken out are.
     pub fn moved_to(&mut self, stretches: [Stretch; 2]) {
         self.stretches.push(stretches);
     }
 
-    /// The whole partition, with what is in the temporary file.
+    /// The whole partition, including its part of the temporary file.
     pub fn load(mut self, spill: &Spill) -> io::Result<Partition> {
         self.absorb();
         let mut bytes = Vec::new();
@@ -101,7 +101,7 @@ impl Partition {
         let mut named = Vec::with_capacity(self.objects.len());
         for (id, name) in self.names.iter().flat_map(|block| NameEntries::new(block)) {
             let hash = record::hash_within_partition(id.short());
-            // An object whose name was logged twice is taken out with the first of them.
+            // An object whose name is repeated was removed already.
             if let Ok(entry) = self.objects.find_entry(hash, |object| object.is_of(id)) {
                 let CountedObject { count, wanted, .. } = entry.remove().0.counted();
                 named.push(NamedObject { name, count, wanted });

@@ -1,7 +1,7 @@
-//! What is counted of a reference and of an object: a few numbers, in 32 bytes.
+//! The record of a reference or an object: a few numbers, in 32 bytes.
 //!
-//! A reference is an object with one reference. An object with none says that the object is
-//! written in one more way.
+//! A reference is an object with a count of one. A record with a count of zero is one more text of the
+//! object.
 
 use crate::object::ObjectId;
 
@@ -17,7 +17,7 @@ pub struct Meaning {
     pub id: ObjectId,
     /// Where the object comes from; the same for all references to it.
     pub source: u32,
-    /// Bytes of the object, where the locator says so; the same for all references to it.
+    /// Bytes of the object, if the locator has a size; the same for all references to it.
     pub size: Option<u64>,
     /// Hash of the text.
     pub text: u64,
@@ -61,7 +61,7 @@ impl PackedObject {
         }
     }
 
-    /// A reference to the object; of its id only what is compared.
+    /// A reference to the object, with only the compared bits of its id.
     pub fn meaning(&self, text: u64, wanted: bool) -> Meaning {
         let id = ObjectId(u128::from(self.id) << 64 | u128::from(self.more_id));
         Meaning { id, source: self.source, size: self.size(), text, wanted }
@@ -77,8 +77,8 @@ impl PackedObject {
 #[repr(C)]
 pub struct CountRecord {
     object: PackedObject,
-    /// From the lowest bit: what tells texts of one object apart, whether a reference is wanted, and
-    /// the number of references, to 5 * 10^11.
+    /// From the lowest bit: a hash of the text, whether a reference is wanted, and the number of
+    /// references, up to 5 * 10^11.
     rest: u64,
 }
 

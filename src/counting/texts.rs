@@ -24,7 +24,7 @@ use table::{TextHash, TextTable};
 /// Texts are spread over this many tables by the top bits of their hash.
 pub const TABLES: usize = 64;
 
-/// Bytes that a counter is left where there is as much.
+/// Bytes left for a counter, if there are as many.
 const COUNTER: usize = 24 << 20;
 
 /// All texts.
@@ -39,7 +39,7 @@ pub struct Texts {
 #[derive(Clone, Copy, Debug)]
 pub struct TextRead {
     pub meaning: Meaning,
-    /// Whether the text is to be read again when it comes again.
+    /// Whether to read the text again the next time.
     pub again: bool,
 }
 
@@ -140,7 +140,7 @@ struct OpenTable<'a> {
 /// Some texts of one manifest. One for each thread, used again and again.
 #[derive(Default)]
 pub struct TextBatch {
-    /// Hash and row, as they came.
+    /// Hash and row, in order of arrival.
     pushed: Vec<(u128, u32)>,
     /// The same sorted by table, in two lists: a lookup needs only the first.
     texts: Vec<TextHash>,

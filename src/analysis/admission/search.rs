@@ -1,9 +1,9 @@
 //! Finds where the admission of each of many budgets ends, without sorting the table.
 //!
-//! The first pass adds the rows up in cells of the leading bits of their keys. Prefix sums name
-//! the cell in which each budget ends; the next pass divides only those cells, by further bits of
-//! the key, then by size; a cell of few rows is kept and sorted. Tables of millions of rows take two
-//! to four passes, whatever share of them ties.
+//! The first pass sums the rows in cells by the leading bits of their keys. Prefix sums find the cell in
+//! which each budget ends. The next pass divides only those cells, by further bits of the key, then by
+//! size; a cell of few rows is kept and sorted. Tables of millions of rows take two to four passes,
+//! however many rows tie.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -297,7 +297,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Of the number of cells for so many rows: about one cell a row, within limits.
+/// Bits of the number of cells for this many rows: about one cell a row, within limits.
 fn bits(rows: u64, most: u32) -> u32 {
     rows.max(1).ilog2().clamp(LEAST_BITS, most)
 }

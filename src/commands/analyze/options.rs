@@ -1,4 +1,4 @@
-//! What an analysis is asked to do: domain values, checked, free of flag syntax.
+//! Options of an analysis: domain values, checked, without flag syntax.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub struct Options {
     pub simulate: bool,
     /// Objects that are read from their sources to compare their bytes; 0: none.
     pub content_sample: usize,
-    /// Objects of unknown size whose sources a sizing asks for it; 0: none.
+    /// Objects of unknown size that a sizing probes; 0: none.
     pub unsized_sample: usize,
     /// Whether some objects are timed, from their sources and through a cache.
     pub probe: bool,
@@ -31,7 +31,7 @@ pub struct Options {
     pub allow: Vec<PathBuf>,
     /// Where the probe keeps its entries while it runs; a folder that is made and removed below it.
     pub cache_dir: PathBuf,
-    /// Where the counts are kept for a sizing.
+    /// The file to save the counts in, for a sizing.
     pub save: Option<PathBuf>,
     /// Files that the caller writes afterwards, see [`crate::commands::outputs::places`].
     pub outputs: Vec<PathBuf>,

@@ -1,9 +1,8 @@
-//! Reads a sample of the objects, or asks how large they are. Each object is read once, neighbours in
-//! one request, as in a run that writes shards. What cannot be read is reported and counted and ends
-//! nothing.
+//! Reads a sample of the objects, or probes their sizes. Each object is read once, neighbours in one
+//! request, as in a run that writes shards. An object that cannot be read is reported and counted.
 //!
-//! [`compare`] finds different objects with equal payloads: a store with one copy per sample, a site
-//! that answers every name with the same picture. No cache by locator helps there.
+//! [`compare`] finds different objects with equal payloads: a store with one copy per sample, or a site
+//! that returns the same image for every name. A cache by locator does not help there.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,7 +50,7 @@ pub fn read(
     Ok(SampleRead { failed: failures.count.into_inner(), spent })
 }
 
-/// Asks for the sizes of the objects of `sample`, distinct and in any order; returns
+/// Probes the sizes of the objects of `sample`, distinct and in any order; returns
 /// those that are known, in the order of `sample`. No payload is read. Remote objects fail.
 ///
 /// Fails when interrupted.

@@ -1,5 +1,4 @@
-//! What a scan finds beside the counts: what the rows are, and samples of the objects, to read or to
-//! ask about.
+//! What a scan finds beside the counts: kinds of rows, and samples of the objects, to read or to probe.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +19,7 @@ pub struct ScanSummary {
     pub content_sample: ObjectSample,
     /// Objects to time: neighbours, as a run reads them.
     pub timing_sample: ObjectSample,
-    /// Objects of unknown size, to ask their sources for it.
+    /// Objects of unknown size to probe.
     pub size_sample: ObjectSample,
 }
 
@@ -60,7 +59,7 @@ impl ScanSummary {
         *self.by_manifest.entry(input).or_default() += tally.references;
     }
 
-    /// Offers an object to be read, or asked for its size.
+    /// Offers an object to the samples.
     #[inline]
     pub fn offer(&mut self, id: ObjectId, name: &ObjectName) {
         if !self.content_sample.is_none() {

@@ -1,12 +1,12 @@
-//! Where references stand: their order, which caches that evict depend on, and their manifests, from
-//! which a replay of several workers starts.
+//! The places of references: their order, which matters to caches that evict, and their manifests, which
+//! a replay of several workers needs.
 //!
 //! The ids of all references are kept while there are few enough of them; beyond that those of
 //! every second object, of every fourth, and so on. How far that goes depends on the manifests
 //! alone, not on threads. An object with more references than are kept is in no such sample.
 //!
-//! For a replay, a pair of object and manifest is counted as if it were an object. 64 bits
-//! tell objects apart here: of 350 million, 0.003 pairs are taken for one, which a replay can bear.
+//! For a replay, a pair of object and manifest is counted as if it were an object. 64 bits distinguish
+//! objects here: of 350 million, 0.003 pairs collide, which a replay can bear.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -37,7 +37,7 @@ struct RecorderState {
 }
 
 impl TraceRecorder {
-    /// Keeps at most so many references.
+    /// Keeps at most `most` references.
     pub fn new(most: usize) -> TraceRecorder {
         let state = RecorderState { sample: Share::ALL, kept: 0, stretches: BTreeMap::new() };
         TraceRecorder { most, state: Mutex::new(state) }

@@ -1,7 +1,7 @@
 //! `size`: how large a cache is worth buying.
 //!
-//! A multiplicity table comes in, from manifests or from a file that `analyze` saved; hit rates and
-//! costs by size of the cache go out. No payload is read.
+//! From a multiplicity table, counted from manifests or saved by `analyze`, to hit rates and costs by cache
+//! size. No payload is read.
 
 mod build_report;
 mod eviction_bounds;

@@ -29,7 +29,7 @@ pub struct Report {
     /// Share of the objects whose size is known, and of those whose size was assumed.
     pub sized_share: f64,
     pub assumed_share: f64,
-    /// Where the assumed size comes from, if sources were asked for sizes.
+    /// The source of the assumed size, if sizes were probed.
     pub probed_sizes: Option<ProbedSizes>,
     /// The hit rate of a cache without bound: 1 - objects / references; by bytes: of known sizes.
     pub ceiling: f64,
@@ -65,7 +65,7 @@ pub struct Report {
     pub seconds: Seconds,
 }
 
-/// What asking the sources of some objects of unknown size came to. `asked` = `answered` + `failed`.
+/// The probe of some objects of unknown size. `asked` = `answered` + `failed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ProbedSizes {
     /// Objects of unknown size, and how many of them were asked.
@@ -144,7 +144,7 @@ pub struct Reached {
     /// No choice of objects passes this, in what the policy is greedy for: bytes for `count`,
     /// requests for `density`, else the objective as a share of its value without bound.
     pub bound: f64,
-    /// `bound` minus what is reached.
+    /// `bound` minus the value reached.
     pub gap: f64,
     /// What it saves in the unit of the objective, its costs taken off; `None` for requests and
     /// bytes.

@@ -27,7 +27,7 @@ pub struct TextHash(u128);
 #[derive(Default)]
 pub struct TextTable {
     slots: Slots,
-    /// What the texts mean, in the order in which they came.
+    /// What the texts mean, in order of their first occurrence.
     meanings: Vec<PackedObject>,
 }
 
@@ -86,7 +86,7 @@ impl TextTable {
         counted
     }
 
-    /// All references that are not flushed yet, in the order in which their texts came first.
+    /// All references that are not flushed yet, in order of the first occurrence of their texts.
     pub fn rest(&self) -> impl Iterator<Item = Flushed> + '_ {
         self.in_order().into_iter().filter(|slot| slot.count() > 0).map(|slot| self.flush(slot))
     }
@@ -97,7 +97,7 @@ impl TextTable {
     }
 
     /// Forgets a third of the texts or more, those with the fewest references, which are appended to
-    /// `flushed`. The others keep theirs: what came often is likely to come again.
+    /// `flushed`. The others keep theirs: frequent texts are likely to repeat.
     pub fn forget(&mut self, flushed: &mut Vec<Flushed>) {
         let slots = self.in_order();
         let class = |slot: &Slot| slot.count().min(MANY) as usize;
@@ -124,8 +124,7 @@ impl TextTable {
         self.meanings.truncate(kept);
     }
 
-    /// The texts in the order in which they came first, so that their meanings are read one after
-    /// the other.
+    /// The texts in order of their first occurrence, so that their meanings are read sequentially.
     fn in_order(&self) -> Vec<Slot> {
         let mut slots = vec![Slot::default(); self.meanings.len()];
         taken(&self.slots).for_each(|slot| slots[slot.meaning()] = slot);
@@ -196,12 +195,12 @@ fn taken(slots: &[SlotBytes]) -> impl Iterator<Item = Slot> + '_ {
     slots.iter().map(Slot::of).filter(|slot| !slot.is_free())
 }
 
-/// Slots for so many texts.
+/// Slots for this many texts.
 fn needed(texts: usize) -> usize {
     texts * 5 / 4 + 1
 }
 
-/// Slots that a table of so many bytes has, with the meanings of four fifths of them.
+/// Slots of a table of this many bytes, with the meanings of four fifths of them.
 pub fn slots_within(bytes: usize) -> usize {
     bytes * 5 / (size_of::<Slot>() * 5 + size_of::<PackedObject>() * 4)
 }
@@ -212,7 +211,7 @@ const FEWEST: usize = 64;
 /// Slots from which on a table doubles. Below it grows faster, since every growth moves all texts.
 const LARGE: usize = 1 << 16;
 
-/// References from which on texts are not told apart when some are to be forgotten.
+/// Texts with at least this many references are equally frequent when some are forgotten.
 const MANY: u64 = 255;
 
 /// From the lowest bit: the text, its references that are not flushed yet, whether they are wanted,
@@ -240,7 +239,7 @@ impl Slot {
         Slot(u128::from_ne_bytes(*bytes))
     }
 
-    /// A text that came once.
+    /// A text with one reference.
     fn new(text: TextHash, read: &TextRead, number: usize) -> Slot {
         let wanted = if read.meaning.wanted { WANTED } else { 0 };
         let again = if read.again { AGAIN } else { 0 };
@@ -260,7 +259,7 @@ impl Slot {
         TextHash(self.0 & TEXT)
     }
 
-    /// What tells the text from others of its object.
+    /// Bits that distinguish the texts of one object.
     fn text_bits(self) -> u64 {
         self.0 as u64
     }
