@@ -1,8 +1,8 @@
-//! Walls of the code base that need no reviewer: layers, purity, file length, module docs.
+//! Walls of the code base that need no reviewer: layers, circles, purity, file length, module docs.
 //!
 //! Plain text search on purpose: it sees what a reader sees, and an offence is named by file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -69,6 +69,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("cli", &["analysis", "commands", "locator", "catch_panic", "monitor", "publish"]),
 ];
+
+/// The room whose files may still use each other in circles.
+const CIRCULAR: [&str; 2] = ["commands", "materialize"];
 
 /// Parts that compute and do nothing else.
 const PURE: &[&str] = &["analysis", "plan"];
@@ -154,6 +157,84 @@ fn parts_used(code: &str, root: &str) -> BTreeSet<String> {
     used
 }
 
+/// The paths of `code` as lists of names: imports with their groups taken apart, and paths in place.
+fn paths(code: &str) -> Vec<Vec<String>> {
+    fn tree(text: &str, before: &[String], found: &mut Vec<Vec<String>>) {
+        let (mut depth, mut start) = (0, 0);
+        let ends = text.char_indices().chain([(text.len(), ',')]);
+        for (at, c) in ends {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 0 => {
+                    let branch = text[start..at].trim();
+                    start = at + 1;
+                    let (names, group) = branch.split_once('{').unwrap_or((branch, ""));
+                    let names = names.split("::").map(|name| name.split(" as ").next().unwrap().trim());
+                    let names = names.filter(|name| !name.is_empty() && *name != "self").map(str::to_owned);
+                    let path: Vec<String> = before.iter().cloned().chain(names).collect();
+                    match group.rsplit_once('}') {
+                        Some((group, _)) => tree(group, &path, found),
+                        None => found.push(path),
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    let mut rest = String::new();
+    for statement in code.split_inclusive(';') {
+        // What is re-exported is used by others, not here.
+        let import = statement.rfind("\nuse ").map(|at| at + 5);
+        match import.or_else(|| statement.starts_with("use ").then_some(4)) {
+            Some(at) => tree(statement[at..].trim_end_matches(';'), &[], &mut found),
+            None if statement.contains("\npub use ") || statement.contains("\npub(crate) use ") => {}
+            None => rest.push_str(statement),
+        }
+    }
+    let word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    for path in rest.split(|c| !word(c)).filter(|path| path.contains("::")) {
+        found.push(path.split("::").filter(|name| !name.is_empty()).map(str::to_owned).collect());
+    }
+    found
+}
+
+/// The module of a file, as a path from the root of the crate: `["fetch", "run"]`.
+fn module(path: &Path) -> Vec<String> {
+    let names = path.strip_prefix("src").unwrap().with_extension("");
+    let names = names.iter().map(|name| name.to_str().unwrap().to_owned());
+    names.filter(|name| !["mod", "lib", "main"].contains(&name.as_str())).collect()
+}
+
+/// The modules that the code of a module uses something of. What a file takes from the module that
+/// declares it is no tie, as long as both are one room.
+fn ties(module: &[String], code: &str, modules: &BTreeSet<Vec<String>>) -> BTreeSet<Vec<String>> {
+    let longest = |path: Vec<String>| -> Option<Vec<String>> {
+        (1..=path.len()).rev().map(|n| path[..n].to_vec()).find(|path| modules.contains(path))
+    };
+    let absolute = |path: &[String]| match path[0].as_str() {
+        "crate" | "onepull" => path[1..].to_vec(),
+        "super" => {
+            let up = path.iter().take_while(|name| *name == "super").count();
+            [&module[..module.len().saturating_sub(up)], &path[up..]].concat()
+        }
+        _ => [module, path].concat(),
+    };
+    let found = paths(code).into_iter().filter(|path| !path.is_empty());
+    let found = found.filter_map(|path| longest(absolute(&path)));
+    found.filter(|used| !module.starts_with(used)).collect()
+}
+
+/// Whether `module` is reached from itself.
+fn is_in_circle(module: &Vec<String>, ties: &BTreeMap<Vec<String>, BTreeSet<Vec<String>>>) -> bool {
+    let (mut seen, mut next) = (BTreeSet::new(), vec![module]);
+    while let Some(module) = next.pop() {
+        next.extend(ties.get(module).into_iter().flatten().filter(|used| seen.insert(*used)));
+    }
+    seen.contains(module)
+}
+
 fn assert_none(offences: &[String]) {
     assert!(offences.is_empty(), "\n{}", offences.join("\n"));
 }
@@ -175,6 +256,27 @@ fn parts_use_only_what_their_layer_allows() {
         }
     }
     assert_none(&offences);
+}
+
+#[test]
+fn files_use_each_other_in_one_direction() {
+    let sources: Vec<Source> =
+        sources(&["src"]).into_iter().filter(|source| source.part().is_some()).collect();
+    let modules: BTreeSet<_> = sources.iter().map(|source| module(&source.path)).collect();
+    let tie = |source: &Source| {
+        let module = module(&source.path);
+        let used = ties(&module, &source.code(), &modules);
+        (module, used)
+    };
+    let ties: BTreeMap<_, _> = sources.iter().map(tie).collect();
+    let circles = ties.keys().filter(|module| is_in_circle(module, &ties));
+    let circles = circles.filter(|module| !module.starts_with(&CIRCULAR.map(str::to_owned)));
+    let offence = |module: &Vec<String>| {
+        let used: Vec<_> = ties[module].iter().filter(|used| is_in_circle(used, &ties)).collect();
+        let used: Vec<_> = used.iter().map(|used| used.join("::")).collect();
+        format!("{}: in a circle through {}", module.join("::"), used.join(", "))
+    };
+    assert_none(&circles.map(offence).collect::<Vec<_>>());
 }
 
 #[test]
@@ -241,4 +343,18 @@ fn grouped_imports_are_seen_by_this_test() {
     let code = "use crate::{\n    object::{Key, Locator},\n    fault::Fault,\n};\nuse crate::plan::Span;\n";
     let used: Vec<_> = parts_used(code, "crate::").into_iter().collect();
     assert_eq!(used, ["fault", "object", "plan"]);
+}
+
+#[test]
+fn circles_of_files_are_seen_by_this_test() {
+    let path = |text: &str| -> Vec<String> { text.split("::").map(str::to_owned).collect() };
+    let modules: BTreeSet<_> = ["a", "a::b", "a::c", "d"].map(path).into();
+    let used = |module: &str, code: &str| ties(&path(module), code, &modules);
+    let code = "use std::io;\nuse super::c::{self, Of};\nfn f() { crate::d::g() }\n";
+    assert_eq!(used("a::b", code), ["a::c", "d"].map(path).into());
+    assert_eq!(used("a", "mod b;\nmod c;\npub use b::B;\nuse c::{C, D};\n"), [path("a::c")].into());
+    assert!(used("a::b", "use super::A;\nuse crate::a::E;\n").is_empty());
+    let circle =
+        BTreeMap::from([(path("a::b"), used("a::b", code)), (path("a::c"), used("a::c", "super::b::f()"))]);
+    assert!(is_in_circle(&path("a::b"), &circle) && !is_in_circle(&path("d"), &circle));
 }

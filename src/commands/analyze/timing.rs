@@ -37,7 +37,7 @@ pub fn probe(
 ) -> anyhow::Result<Timings> {
     let folder = Folder::below(cache_dir).with_context(|| {
         format!(
-            "cannot make a folder for the probe in {}; choose another place with --cache",
+            "cannot make a folder for the probe in {}; choose another folder with --cache",
             cache_dir.display()
         )
     })?;
