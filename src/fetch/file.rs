@@ -74,7 +74,6 @@ impl Run<'_> {
         targets.iter().enumerate().for_each(|(number, target)| plan.add(number, target));
         let layout = plan.look_up(&reader);
         let plan = plan.finish();
-        drop(reader);
         looked.kind = kind;
         layout.into_iter().for_each(|layout| drop(looked.layout.set(layout)));
         Ok((looked, plan))
