@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use serde::Serialize;
 
 use super::options::{CacheLimit, CachePolicy};
-use super::report::CacheAdmission;
 use super::{RunContext, budget};
 use crate::analysis::admission::{Policy, Verdict, admit_entries};
 use crate::analysis::cost::{AccessCosts, CacheWork};
@@ -25,6 +25,20 @@ use crate::object::Object;
 use crate::payloads::{self, Counter, Payloads, Until};
 use crate::plan::FileFetch;
 use crate::plan::uses::{CacheTakes, Uses};
+
+/// What a cache of limited size takes, and what that predicts.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CacheAdmission {
+    /// `count` or `density`.
+    pub policy: &'static str,
+    /// What the entries of the admitted objects fit in, bytes.
+    pub budget: u64,
+    /// Admitted objects, and the bytes of their payloads, assumed ones included.
+    pub admitted_objects: u64,
+    pub admitted_bytes: u64,
+    /// What a cache that holds these, and nothing at first, gives.
+    pub predicted_hit_rate: f64,
+}
 
 /// The size of each object where none is known, bytes.
 const GUESS_BYTES: u64 = 1 << 20;

@@ -1,4 +1,4 @@
-//! The manifests of a run: found, opened, and scanned, with their references counted by object.
+//! The manifests of a run: found, opened, and checked.
 //!
 //! Whatever makes a run impossible is refused here, before anything is fetched.
 
@@ -6,19 +6,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::bail;
-use parking_lot::Mutex;
 
-use super::options::{OnError, Options};
-use super::wants::resolve;
-use super::write::ShardJob;
-use crate::commands::references::{Names, ReferenceCounter, ReferenceWorker, RowsOf, Taken, Tally, threads};
-use crate::commands::scan::{self, Collector};
+use super::options::Options;
 use crate::commands::{Unreadable, manifests};
-use crate::fault::Fault;
 use crate::manifest::Manifest;
-use crate::manifest::rows::Rows;
-use crate::monitor::Monitor;
-use crate::payloads::FirstFailure;
 use crate::shard::ShardFormat;
 
 /// A manifest and the shard it becomes.
@@ -118,77 +109,4 @@ fn real(path: &Path) -> PathBuf {
         real = real.canonicalize().unwrap_or(real);
     }
     real
-}
-
-/// Scans all manifests and notes in each job what its rows are. A manifest that cannot be read to its
-/// end counts for nothing and is in the second result.
-pub fn scan(
-    jobs: &mut [ShardJob],
-    options: &Options,
-    monitor: &dyn Monitor,
-) -> anyhow::Result<(ReferenceCounter, Vec<Unreadable>)> {
-    let manifests: Vec<_> = jobs.iter().map(|job| &job.input.manifest).collect();
-    let bases = || manifests.iter().map(|manifest| &manifest.base);
-    let (most, memory) = (options.jobs, options.memory);
-    let scanned = scan::scan(&manifests, threads(memory, most), monitor, |reading| NamedCollector {
-        jobs,
-        options,
-        monitor,
-        counter: ReferenceCounter::new(bases(), Names::Keep, resolve, memory, most)
-            .with_outputs(&options.outputs),
-        tallies: Mutex::new(vec![Tally::default(); jobs.len()]),
-        reading,
-    })?;
-    let NamedCollector { counter, tallies, .. } = scanned.collector;
-    let unreadable = scanned.unreadable;
-    for (at, (job, tally)) in jobs.iter_mut().zip(tallies.into_inner()).enumerate() {
-        job.tally = (!unreadable.contains_key(&at)).then_some(tally);
-    }
-    Ok((counter, unreadable.into_values().collect()))
-}
-
-/// One reading of all manifests.
-struct NamedCollector<'a> {
-    jobs: &'a [ShardJob],
-    options: &'a Options,
-    monitor: &'a dyn Monitor,
-    counter: ReferenceCounter,
-    tallies: Mutex<Vec<Tally>>,
-    /// Faults are reported in the first one.
-    reading: usize,
-}
-
-impl Collector for NamedCollector<'_> {
-    type Worker<'a>
-        = ReferenceWorker<'a>
-    where
-        Self: 'a;
-
-    fn worker(&self) -> ReferenceWorker<'_> {
-        self.counter.worker()
-    }
-
-    fn rows(&self, worker: &mut ReferenceWorker<'_>, at: usize, rows: &Rows) -> anyhow::Result<()> {
-        let ShardJob { input, finished, .. } = &self.jobs[at];
-        let on_fault = |place: &str, fault: &Fault| {
-            if self.reading > 0 {
-                return Ok(());
-            }
-            let message = format!("{}: {place}: {fault}", input.manifest.path.display());
-            if self.options.on_error == OnError::Fail {
-                return Err(FirstFailure(message).into());
-            }
-            self.monitor.problem(&message);
-            Ok(())
-        };
-        let of = RowsOf { manifest: at, base: &input.manifest.base, wanted: finished.is_none() };
-        let take = |_, _, _: &_| Some(Taken { source: 0, again: false });
-        let tally = self.counter.count(worker, of, rows, take, on_fault)?;
-        self.tallies.lock()[at].add(&tally);
-        Ok(())
-    }
-
-    fn finish(&self, worker: ReferenceWorker<'_>) -> anyhow::Result<()> {
-        worker.finish()
-    }
 }

@@ -7,6 +7,7 @@ mod admission;
 mod budget;
 mod chunks;
 mod inputs;
+mod jobs;
 mod options;
 mod output;
 mod report;
@@ -29,13 +30,14 @@ use crate::plan::Plan;
 use crate::plan::uses::{CacheTakes, Uses};
 use crate::shard::ShardSpec;
 use crate::store::{Local, Store};
+pub use admission::CacheAdmission;
 use admission::Route;
 use budget::WriteMemory;
 use inputs::Inputs;
+use jobs::ShardJob;
 pub use options::*;
 use output::OutputFolder;
 pub use report::*;
-use write::ShardJob;
 
 /// Runs `options` to the end or to the plan, reading from local files.
 ///
@@ -132,7 +134,7 @@ impl Prepared {
         let job = |(input, spec)| ShardJob::new(input, spec, options, monitor);
         let jobs = readable.into_par_iter().zip(specs).map(job);
         let mut jobs: Vec<ShardJob> = pool.install(|| jobs.collect::<anyhow::Result<_>>())?;
-        let (references, broken) = inputs::scan(&mut jobs, options, monitor)?;
+        let (references, broken) = jobs::scan(&mut jobs, options, monitor)?;
         let scan = scan_start.elapsed().as_secs_f64();
         let group_start = Instant::now();
         let counts = references.named(options.jobs, budget::object_bytes(options), || monitor.check())?;

@@ -10,10 +10,11 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::Prepared;
-use super::admission::{self, Route};
+use super::admission::{self, CacheAdmission, Route};
+use super::jobs::ShardJob;
 use super::options::{CacheMode, Options};
 use super::output::ShardRecord;
-use super::write::{AllWritten, ShardJob};
+use super::write::AllWritten;
 use crate::commands::Unreadable;
 use crate::commands::references::Tally;
 use crate::fault::FaultClass;
@@ -79,20 +80,6 @@ pub struct SourceReport {
     pub requests: u64,
     pub retries: u64,
     pub bytes: u64,
-}
-
-/// What a cache of limited size takes, and what that predicts.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct CacheAdmission {
-    /// `count` or `density`.
-    pub policy: &'static str,
-    /// What the entries of the admitted objects fit in, bytes.
-    pub budget: u64,
-    /// Admitted objects, and the bytes of their payloads, assumed ones included.
-    pub admitted_objects: u64,
-    pub admitted_bytes: u64,
-    /// What a cache that holds these, and nothing at first, gives.
-    pub predicted_hit_rate: f64,
 }
 
 /// How the references of the shards that this run wrote got their payloads, without failed ones:

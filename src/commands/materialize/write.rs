@@ -10,53 +10,19 @@ use parking_lot::Mutex;
 
 use super::budget::WriteMemory;
 use super::chunks::{Chunker, ShardCounts};
-use super::inputs::Input;
-use super::options::{OnError, Options};
+use super::jobs::ShardJob;
+use super::options::OnError;
 use super::output::{self, OutputFolder, ShardRecord};
 use super::wants::{RowWant, RowWants};
 use crate::commands::references::Tally;
 use crate::manifest::ManifestPiece;
 use crate::manifest::rows::Columns;
 use crate::memory::MemoryBudget;
-use crate::monitor::{Interrupted, Monitor, Phase};
+use crate::monitor::{Interrupted, Phase};
 use crate::object::Key;
 use crate::payloads::{Payloads, ShardPayloads, ShardTier};
-use crate::shard::{Chunk, Cut, ShardSpec, ShardWriter};
+use crate::shard::{Chunk, Cut, ShardWriter};
 use crate::threads::in_turns;
-
-/// A manifest and the shard that it becomes.
-pub struct ShardJob {
-    pub input: Input,
-    pub spec: ShardSpec,
-    /// See [`ShardRecord::options`].
-    pub fingerprint: String,
-    /// The shard, where an earlier run finished it.
-    pub finished: Option<ShardRecord>,
-    /// What the rows are; `None` before they are scanned, and where they cannot be read.
-    pub tally: Option<Tally>,
-}
-
-impl ShardJob {
-    /// Looks whether the shard is finished. Fails as [`output::find_finished`].
-    pub fn new(
-        input: Input,
-        spec: ShardSpec,
-        options: &Options,
-        monitor: &dyn Monitor,
-    ) -> anyhow::Result<ShardJob> {
-        // What decides the bytes of a shard beside manifest and payloads.
-        let (on_error, base) = (options.on_error, &input.manifest.base);
-        let text = format!("{} {on_error:?} {base:?} {}", env!("CARGO_PKG_VERSION"), spec.fingerprint());
-        let fingerprint = blake3::hash(text.as_bytes()).to_hex().to_string();
-        let finished = output::find_finished(&input, &fingerprint, options, monitor)?;
-        Ok(ShardJob { input, spec, fingerprint, finished, tally: None })
-    }
-
-    /// The rows, if they are to be written now.
-    pub fn pending(&self) -> Option<&Tally> {
-        self.tally.as_ref().filter(|_| self.finished.is_none())
-    }
-}
 
 /// By the number of the job: its shard, or why its manifest cannot be read any more.
 pub type AllWritten = HashMap<usize, anyhow::Result<ShardRecord>>;
