@@ -1,4 +1,4 @@
-//! The manifests that a command reads, opened.
+//! Opens the manifests of a command.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,11 +11,10 @@ use crate::locator::Base;
 use crate::manifest::Manifest;
 use crate::manifest::discover::discover;
 
-/// Opens all manifests among `inputs`, files and folders, that are not below `exclude`, with
-/// `prepare`.
+/// Opens all manifests among `inputs`, files and folders, except those below `exclude`, and passes them
+/// to `prepare`. The second list has the manifests for which either fails.
 ///
-/// Fails when an input or `root` does not exist. A manifest that cannot be opened is in the second
-/// list.
+/// Fails if an input or `root` does not exist.
 pub fn open_all<T>(
     inputs: &[PathBuf],
     exclude: &[PathBuf],
@@ -36,19 +35,19 @@ pub fn open_all<T>(
     Ok((opened, unreadable))
 }
 
-/// The paths of manifests that are one file with one before them, and whose relative paths start at
-/// the same folder: those of a file and a folder that holds it, given together.
+/// The paths of manifests that are the same file as an earlier one and have the same base, such as a
+/// file that is listed together with its folder.
 pub fn repeated(opened: &[Manifest]) -> Vec<&Path> {
     let mut seen = HashSet::new();
     let paths = opened.iter().filter_map(|Manifest { path, base, .. }| {
-        // One that went away since it was opened is found out when it is read.
+        // If it was removed after it was opened, reading it reports that.
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         (!seen.insert((real, base))).then_some(path.as_path())
     });
     paths.collect()
 }
 
-/// What to say where there are no manifests at all.
+/// The message if `inputs` contain no manifests.
 pub fn none_in(inputs: &[PathBuf]) -> String {
     let places: Vec<_> = inputs.iter().map(|path| path.display().to_string()).collect();
     let what =
@@ -60,7 +59,7 @@ pub fn none_in(inputs: &[PathBuf]) -> String {
 #[derive(Clone, Debug, Serialize)]
 pub struct Unreadable {
     pub path: String,
-    /// Why; without the path.
+    /// The cause, without the path.
     pub error: String,
 }
 

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 
+use crate::locator::allow::real_path;
 use crate::manifest::discover::discover;
 use crate::publish::Draft;
 
@@ -72,7 +73,7 @@ pub fn check(outputs: &[NamedOutput<'_>], inputs: &[PathBuf], folders: Folders<'
 pub fn places(outputs: &[NamedOutput<'_>]) -> Vec<PathBuf> {
     let there = outputs.iter().filter(|output| output.file.is_file());
     let mut places: Vec<PathBuf> = there
-        .flat_map(|output| [Some(location(output.file)), std::path::absolute(output.file).ok()])
+        .flat_map(|output| [Some(real_path(output.file)), std::path::absolute(output.file).ok()])
         .flatten()
         .collect();
     places.dedup();
@@ -103,7 +104,7 @@ impl NamedOutput<'_> {
     fn is(&self, other: &Path) -> bool {
         match (identity(self.file), identity(other)) {
             (Some(this), Some(other)) => this == other && !is_device(self.file),
-            (None, None) => location(self.file) == location(other),
+            (None, None) => real_path(self.file) == real_path(other),
             _ => false,
         }
     }
@@ -128,8 +129,8 @@ fn check_inputs(outputs: &[NamedOutput<'_>], inputs: &[PathBuf]) -> anyhow::Resu
 
 /// What owns the folder that `file` is in, if it is owned.
 fn owner(file: &Path, folders: Folders<'_>) -> Option<&'static str> {
-    let place = location(file);
-    let within = |folder: Option<PathBuf>| folder.is_some_and(|folder| place.starts_with(location(&folder)));
+    let place = real_path(file);
+    let within = |folder: Option<PathBuf>| folder.is_some_and(|folder| place.starts_with(real_path(&folder)));
     if within(folders.cache.map(Path::to_owned)) {
         return Some("cache");
     }
@@ -142,14 +143,6 @@ fn owner(file: &Path, folders: Folders<'_>) -> Option<&'static str> {
 /// Tells files apart, whatever their names are.
 fn identity(file: &Path) -> Option<(u64, u64)> {
     fs::metadata(file).ok().map(|metadata: Metadata| (metadata.dev(), metadata.ino()))
-}
-
-/// The path of a file, existing or not, without links.
-fn location(file: &Path) -> PathBuf {
-    fs::canonicalize(file).unwrap_or_else(|_| match (file.parent(), file.file_name()) {
-        (Some(_), Some(name)) if folder_of(file) != file => location(folder_of(file)).join(name),
-        _ => std::path::absolute(file).unwrap_or_else(|_| file.to_owned()),
-    })
 }
 
 /// Whether what is written goes elsewhere, as with `/dev/stderr`.

@@ -1,7 +1,7 @@
 //! Counts the references of manifests by object, for all commands.
 //!
-//! Most locators repeat, so a text is looked up before it is parsed. Rows that need nothing, have no
-//! locator, or have a bad one are tallied, each of them every time.
+//! Most locators repeat, so each text is looked up before it is parsed. All other rows are tallied:
+//! those that need nothing, and those with no locator or an invalid one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::ffi::OsStrExt as _;
@@ -31,36 +31,36 @@ const LEAST_FOR_A_THREAD: u64 = 48 << 20;
 /// Context of errors of the temporary file.
 pub const CANNOT_COUNT: &str = "cannot count the references";
 
-/// Threads that read manifests: fewer than asked for where memory is short.
+/// The number of threads that read manifests: fewer than `jobs` if memory is short.
 pub fn threads(memory: u64, jobs: usize) -> usize {
     let most = usize::try_from(memory / LEAST_FOR_A_THREAD).unwrap_or(usize::MAX);
     jobs.min(most).max(1)
 }
 
-/// Whether the names of objects are kept beside their counts.
+/// Whether to keep the names of objects beside their counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
     Keep,
     Drop,
 }
 
-/// The name of the object that a locator means, or why the command cannot use it.
+/// Sets the name of the object that a locator refers to; fails if the command cannot use the object.
 pub type Resolve = fn(&Locator, &Base, &mut ObjectName) -> Result<(), Fault>;
 
-/// References that are being counted, by several threads.
+/// Counts references on several threads.
 pub struct ReferenceCounter {
     texts: Texts,
     objects: ObjectCounter,
     pub budget: Arc<MemoryBudget>,
-    /// Files that the run writes in the end: they are no sources.
+    /// Files that the run writes at its end, which must not be sources.
     outputs: Vec<PathBuf>,
     names: Names,
     resolve: Resolve,
-    /// By manifest: the same for manifests whose relative paths start at the same folder.
+    /// A number for each manifest, which is equal for manifests with the same base.
     bases: Vec<u128>,
 }
 
-/// What one thread keeps to itself.
+/// The state of one thread.
 pub struct ReferenceWorker<'a> {
     inserter: CountInserter<'a>,
     batch: TextBatch,
@@ -70,17 +70,17 @@ pub struct ReferenceWorker<'a> {
     faults: Vec<(usize, Fault)>,
 }
 
-/// Where some rows come from.
+/// The origin of some rows.
 #[derive(Clone, Copy)]
 pub struct RowsOf<'a> {
     /// The number of the manifest.
     pub manifest: usize,
     pub base: &'a Base,
-    /// Whether the references still have to be served.
+    /// Whether their references still need payloads.
     pub wanted: bool,
 }
 
-/// An object that a command counts.
+/// What a command says about an object that it counts.
 pub struct Taken {
     /// The number of its source.
     pub source: u32,
@@ -99,15 +99,15 @@ impl ReferenceCounter {
         jobs: usize,
     ) -> ReferenceCounter {
         let decoding = (DECODING * threads(memory, jobs) as u64).min(memory / 2);
-        // Of the rest seven eighths are for tables: those that grow or move out at the same time, a
-        // few of many hundreds, take as much again for a moment.
+        // Tables get seven eighths of the rest: the few of them that grow or spill at the same time
+        // briefly take their memory twice.
         let budget = Arc::new(MemoryBudget::new((memory - decoding) / 8 * 7));
         let (texts, objects) = (Texts::new(budget.clone()), ObjectCounter::new(budget.clone()));
         let (bases, outputs) = (number_bases(bases), Vec::new());
         ReferenceCounter { texts, objects, budget, outputs, names, resolve, bases }
     }
 
-    /// Fails at a reference to one of `outputs`, files that the run writes in the end.
+    /// Makes [`ReferenceCounter::count`] fail at a reference to one of `outputs`.
     pub fn with_outputs(self, outputs: &[PathBuf]) -> ReferenceCounter {
         ReferenceCounter { outputs: outputs.to_vec(), ..self }
     }
@@ -123,12 +123,11 @@ impl ReferenceCounter {
         }
     }
 
-    /// Counts the references of `rows` and says what the rows are. `take` is given the row, the id and
-    /// the name of each object that a text is read to mean; what it returns nothing for is tallied
-    /// and not counted. `on_fault` is given the place of each row that has a fault, in their order;
-    /// an error of it is returned.
+    /// Counts the references of `rows` and returns a tally of the rows. `take` gets the row, id and name
+    /// of the object of each parsed text; if it returns `None`, the reference is tallied but not
+    /// counted. `on_fault` gets the place of each row with a fault, in order; its error is returned.
     ///
-    /// Fails when a temporary file cannot be written, and when a locator names an output of the run.
+    /// Fails if a temporary file cannot be written, or if a locator names an output of the run.
     pub fn count(
         &self,
         worker: &mut ReferenceWorker,
@@ -140,7 +139,7 @@ impl ReferenceCounter {
         for bad in &rows.bad {
             on_fault(&format!("line {}", bad.line), &bad.fault)?;
         }
-        let mut tally = Tally::of(rows);
+        let mut tally = Tally::new(rows);
         let ReferenceWorker { inserter, batch, flushed, name, names, faults } = worker;
         self.collect(batch, of, rows, &mut tally);
         let (mut left_out, mut replaced) = (0, None);
@@ -189,16 +188,16 @@ impl ReferenceCounter {
         inserter.add_names(names).context(CANNOT_COUNT)?;
         faults.sort_unstable_by_key(|(row, _)| *row);
         for (row, fault) in faults.drain(..) {
-            tally.add_bad_locator(fault.class);
+            *tally.bad_locators.entry(fault.class).or_default() += 1;
             on_fault(&rows.places.name(row), &fault)?;
         }
         Ok(tally)
     }
 
-    /// The counter of the objects, with all their references. `done` is called after each table of texts; an
-    /// error of it ends the work.
+    /// The counter of the objects, with all their references. `done` is called after each table of
+    /// texts; its error ends the work.
     ///
-    /// Fails when the temporary file cannot be written.
+    /// Fails if the temporary file cannot be written.
     pub fn into_objects(
         self,
         jobs: usize,
@@ -209,7 +208,8 @@ impl ReferenceCounter {
         Ok(objects)
     }
 
-    /// The objects with their names, which were kept; `memory` bytes of them stay in memory.
+    /// The objects with their names, which must have been kept; at most `memory` bytes of them stay in
+    /// memory.
     ///
     /// Fails when the temporary file cannot be written or read, and with an error of `done`.
     pub fn named(
@@ -222,10 +222,10 @@ impl ReferenceCounter {
         NamedCounts::new(objects, jobs, memory, done).context(CANNOT_COUNT)
     }
 
-    /// Fills the batch with the texts of all references; other rows are only tallied.
+    /// Puts the texts of all references into the batch and tallies the other rows.
     fn collect(&self, batch: &mut TextBatch, of: RowsOf, rows: &Rows, tally: &mut Tally) {
-        // The same text means another object where relative paths start elsewhere, and is counted
-        // apart where the reference is not wanted.
+        // The same text is another object with another base, and is counted apart if the reference
+        // is not wanted.
         let apart = self.bases[of.manifest] ^ if of.wanted { 0 } else { UNWANTED };
         for (row, ask) in rows.asks().enumerate() {
             match ask {
@@ -239,29 +239,29 @@ impl ReferenceCounter {
 }
 
 impl ReferenceWorker<'_> {
-    /// Hands everything over. Fails when the temporary file cannot be written.
+    /// Adds what is left to the counter. Fails if the temporary file cannot be written.
     pub fn finish(self) -> anyhow::Result<()> {
         self.inserter.finish().context(CANNOT_COUNT)
     }
 }
 
-/// Counts of rows; those of several threads and manifests add up.
+/// Counts of rows by what they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Rows and lines that should have been rows.
+    /// All rows, and lines that are not valid rows.
     pub rows: u64,
     pub references: u64,
     pub no_locator: u64,
     pub already_present: u64,
-    /// Lines that should have been rows.
+    /// Lines that are not valid rows.
     pub bad_rows: u64,
-    /// Rows whose locator means nothing, by class.
+    /// Rows with an invalid locator, by class.
     pub bad_locators: BTreeMap<FaultClass, u64>,
 }
 
 impl Tally {
-    /// Of these rows, only how many there are.
-    pub fn of(rows: &Rows) -> Tally {
+    /// The number of these rows and bad rows; the other counts are 0.
+    pub fn new(rows: &Rows) -> Tally {
         let bad_rows = rows.bad.len() as u64;
         Tally { rows: rows.len() as u64 + bad_rows, bad_rows, ..Tally::default() }
     }
@@ -277,26 +277,22 @@ impl Tally {
         }
     }
 
-    pub fn add_bad_locator(&mut self, class: FaultClass) {
-        *self.bad_locators.entry(class).or_default() += 1;
-    }
-
     pub fn bad_locator(&self) -> u64 {
         self.bad_locators.values().sum()
     }
 
-    /// Adds the faults of the rows to those of a report, which are by the name of their class.
+    /// Adds the faults of the rows to the `errors` of a report, by class name.
     pub fn add_errors_to(&self, errors: &mut BTreeMap<&'static str, u64>) {
-        let locators = self.bad_locators.iter().map(|(class, count)| (*class, *count));
-        for (class, count) in
-            locators.chain([(FaultClass::BadRow, self.bad_rows)]).filter(|(_, count)| *count > 0)
-        {
+        if self.bad_rows > 0 {
+            *errors.entry(FaultClass::BadRow.name()).or_default() += self.bad_rows;
+        }
+        for (class, count) in &self.bad_locators {
             *errors.entry(class.name()).or_default() += count;
         }
     }
 }
 
-/// Mixed with the hash of a text; as [`number_bases`].
+/// Mixed with the hash of a text, like the numbers of [`number_bases`].
 const UNWANTED: u128 = 0xD1B5_4A32_D192_ED03 << 40;
 
 /// A distinct number for each base, to mix with the hash of a text. It leaves the lowest bits alone: they

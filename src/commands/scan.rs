@@ -1,8 +1,7 @@
 //! Reads the references of all manifests on several threads.
 //!
-//! Threads take pieces of manifests in turns, pull their rows and hand them to a [`Collector`].
-//! A manifest that cannot be read to its end counts for nothing: the others are then read again,
-//! by a new collector, without it.
+//! Threads take pieces of manifests in turns and give their rows to a [`Collector`]. A manifest that
+//! cannot be read to its end is left out: the others are then read again with a new collector.
 
 use std::collections::BTreeMap;
 
@@ -14,34 +13,33 @@ use crate::manifest::{Manifest, ManifestPiece};
 use crate::monitor::{Monitor, Phase};
 use crate::threads::in_turns;
 
-/// Takes rows in, from several threads. An error ends the run.
+/// Receives rows from several threads. An error ends the run.
 pub trait Collector: Sync {
-    /// What one thread keeps to itself.
+    /// The state of one thread.
     type Worker<'a>
     where
         Self: 'a;
 
     fn worker(&self) -> Self::Worker<'_>;
 
-    /// Takes some rows of the manifest at `input`. All rows of one piece come to one worker, in
-    /// order.
+    /// Receives some rows of the manifest at `input`. One worker gets all rows of a piece, in order.
     fn rows(&self, worker: &mut Self::Worker<'_>, input: usize, rows: &Rows) -> anyhow::Result<()>;
 
-    /// A thread is done.
+    /// Called when a thread is done.
     fn finish(&self, worker: Self::Worker<'_>) -> anyhow::Result<()>;
 }
 
-/// What was read.
+/// The result of [`scan`].
 pub struct Scanned<C> {
     pub collector: C,
-    /// By the number of the manifest, ascending.
+    /// The manifests that cannot be read, by their index.
     pub unreadable: BTreeMap<usize, Unreadable>,
 }
 
-/// Reads all manifests with `jobs` threads. `collector` is called with the number of the reading,
-/// from 0, and makes an empty collector for it.
+/// Reads all manifests with `jobs` threads. `collector` makes an empty collector for each reading, and
+/// gets its number, from 0.
 ///
-/// Fails when a collector fails, or the monitor is interrupted.
+/// Fails if a collector fails or the monitor is interrupted.
 pub fn scan<C: Collector>(
     manifests: &[&Manifest],
     jobs: usize,
@@ -62,7 +60,7 @@ pub fn scan<C: Collector>(
         };
         unreadable.extend(failed.into_iter().map(named));
     }
-    unreachable!("every reading leaves out one manifest more, or is the last");
+    unreachable!("each reading leaves out one more manifest, or is the last");
 }
 
 /// One reading of all manifests.
@@ -70,7 +68,7 @@ struct Reading<'a, C> {
     manifests: &'a [&'a Manifest],
     monitor: &'a dyn Monitor,
     collector: C,
-    /// By manifest: the first piece that could not be read, and why.
+    /// The first piece of each manifest that cannot be read, and why.
     failed: Mutex<BTreeMap<usize, (usize, anyhow::Error)>>,
 }
 
@@ -80,8 +78,7 @@ impl<C: Collector> Reading<'_, C> {
         self.monitor.start(Phase::Scan, pieces.iter().map(|(_, _, bytes)| bytes).sum());
         in_turns(jobs.min(pieces.len()), pieces.len(), |turns| -> anyhow::Result<()> {
             let mut worker = self.collector.worker();
-            // Kept until the next piece is opened, which may be of the same file: then they share
-            // what the file says of all its pieces.
+            // Kept until the next piece is opened: if it is of the same file, they share its footer.
             let mut last = None;
             for nth in turns {
                 let (at, piece, bytes) = pieces[nth];
@@ -105,7 +102,7 @@ impl<C: Collector> Reading<'_, C> {
         Ok(())
     }
 
-    /// The pieces of a manifest, each with its share of the bytes.
+    /// The pieces of a manifest, each with its share of the file's bytes.
     fn pieces(&self, at: usize) -> impl Iterator<Item = (usize, ManifestPiece, u64)> + use<C> {
         let (pieces, bytes) = (self.manifests[at].pieces(), self.manifests[at].bytes);
         let count = pieces.len() as u64;
@@ -117,7 +114,7 @@ impl<C: Collector> Reading<'_, C> {
         self.failed.lock().get(&at).is_some_and(|(first, _)| *first < piece)
     }
 
-    /// Keeps the error of the first piece of each manifest, at any number of threads.
+    /// Keeps the error of the first piece of each manifest, however many threads there are.
     fn fail(&self, at: usize, piece: usize, error: anyhow::Error) {
         let mut failed = self.failed.lock();
         if failed.get(&at).is_none_or(|(first, _)| piece < *first) {

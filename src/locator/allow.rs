@@ -1,8 +1,8 @@
-//! The limit on what may be read: a path is allowed when what it really is lies under a prefix.
+//! The limit on what may be read: a path is allowed if the file that it leads to is under a prefix.
 //!
-//! Symbolic links and `..` are resolved first, and prefixes are compared by whole components. A
-//! path that does not exist is judged by where it would be, so that nobody learns from the kind
-//! of failure what exists outside.
+//! Symbolic links and `..` are resolved first, and prefixes are compared by whole components. A path
+//! that does not exist is judged by where it would be, so that the kind of failure does not reveal
+//! what exists outside the prefixes.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -10,13 +10,12 @@ use std::path::{Component, Path, PathBuf};
 use super::Location;
 use crate::fault::{Fault, FaultClass};
 
-/// The prefixes, resolved. None: everything is allowed.
+/// The resolved prefixes. If there are none, everything is allowed.
 #[derive(Debug)]
 pub struct Allow(Vec<PathBuf>);
 
 impl Allow {
-    /// # Errors
-    /// A prefix that does not exist or cannot be resolved; the error names it.
+    /// Fails, naming the prefix, if one does not exist or cannot be resolved.
     pub fn new(prefixes: Vec<PathBuf>) -> io::Result<Allow> {
         let resolve = |prefix: PathBuf| {
             let named =
@@ -26,38 +25,32 @@ impl Allow {
         Ok(Allow(prefixes.into_iter().map(resolve).collect::<io::Result<_>>()?))
     }
 
-    /// The location to read instead of `location`: what it really is.
-    ///
-    /// # Errors
-    /// It lies outside of the prefixes.
+    /// `location` with symbolic links resolved, which is the one to read. Fails if it is outside the
+    /// prefixes.
     pub fn admit(&self, location: &Location) -> Result<Location, Fault> {
         if self.0.is_empty() {
             return Ok(location.clone());
         }
-        let real = location.as_path().map(|path| path.canonicalize().unwrap_or_else(|_| expected(path)));
-        match real {
+        match location.as_path().map(real_path) {
             Some(real) if self.0.iter().any(|prefix| real.starts_with(prefix)) => Ok(Location::File(real)),
-            _ => {
-                let what = "it is outside every --allow prefix";
-                Err(Fault::new(FaultClass::NotAllowed, what).at(location))
-            }
+            _ => Err(Fault::new(FaultClass::NotAllowed, "it is outside every --allow prefix").at(location)),
         }
     }
 }
 
-/// Where a path that cannot be resolved would be: what exists of it is resolved, the rest is
-/// taken literally.
-fn expected(path: &Path) -> PathBuf {
-    let mut ancestors = path.ancestors().skip(1);
-    let found = ancestors.find_map(|parent| Some((parent, parent.canonicalize().ok()?)));
-    let Some((parent, mut real)) = found else { return path.to_owned() };
-    let rest = path.strip_prefix(parent).expect("an ancestor is a prefix");
-    for component in rest.components() {
+/// The absolute path without symbolic links and `..`. A component that does not exist is taken for a
+/// folder, so that a `..` after it leads back.
+pub fn real_path(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    let mut real = PathBuf::new();
+    for component in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {
         match component {
             Component::ParentDir => drop(real.pop()),
-            Component::Normal(name) => real.push(name),
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+            other => real.push(other),
         }
+        real = real.canonicalize().unwrap_or(real);
     }
     real
 }

@@ -1,4 +1,6 @@
-//! The full parser of locators: any spelling, and what is wrong with a text that is none.
+//! The full parser of locators, for any spelling. It also explains what is wrong with an invalid one.
+
+use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
@@ -6,11 +8,22 @@ use super::json::{self, JsonObject, explain};
 use super::{Claims, Locator, Target};
 use crate::fault::{Fault, FaultClass};
 
-/// The largest whole number up to which every whole number has a float of its own.
+/// Floats represent every integer up to this one.
 const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
-/// [`Locator::parse`] of any text, plain or not. The last of a repeated field counts, and unknown
-/// fields are skipped.
+/// The fields of a locator as values.
+#[derive(Default)]
+pub struct Fields<'a> {
+    pub path: Option<Cow<'a, str>>,
+    pub member: Option<Cow<'a, str>>,
+    pub offset: Option<u64>,
+    pub size: Option<u64>,
+    pub frame: Option<u64>,
+    pub claims: Claims<'a>,
+}
+
+/// [`Locator::parse`] for any text. The last of a repeated field counts, and unknown fields are
+/// ignored.
 pub fn parse(text: &str) -> Result<Option<Locator<'_>>, Fault> {
     if text.is_empty() {
         return Ok(None);
@@ -18,47 +31,54 @@ pub fn parse(text: &str) -> Result<Option<Locator<'_>>, Fault> {
     let object: Option<JsonObject> = serde_json::from_str(text)
         .map_err(|error| bad(format!("{} in {}", explain(&error), shorten(text))))?;
     let Some(JsonObject(members)) = object else { return Ok(None) };
-    let (mut location, mut member, mut offset, mut size, mut frame) = (None, None, None, None, None);
-    let mut claims = Claims::default();
+    let mut fields = Fields::default();
     for (name, value) in members {
         let wrong = |what: String| bad(format!("{name}: {what}"));
         match &*name {
-            "path" => location = json::text(value).map_err(wrong)?,
-            "member" => member = json::text(value).map_err(wrong)?,
-            "byte_offset" => offset = natural(value).map_err(wrong)?,
-            "byte_size" => size = natural(value).map_err(wrong)?,
-            "frame_index" => frame = natural(value).map_err(wrong)?,
-            // Other tools may mean something else by these: a claim of another type is none.
-            "size" => claims.size = natural(value).unwrap_or_default(),
-            "checksum" => claims.checksum = json::text(value).unwrap_or_default(),
-            "content_type" => claims.content_type = json::text(value).unwrap_or_default(),
+            "path" => fields.path = json::text(value).map_err(wrong)?,
+            "member" => fields.member = json::text(value).map_err(wrong)?,
+            "byte_offset" => fields.offset = natural(value).map_err(wrong)?,
+            "byte_size" => fields.size = natural(value).map_err(wrong)?,
+            "frame_index" => fields.frame = natural(value).map_err(wrong)?,
+            // Other tools may use these names for something else, so a wrong type is no claim.
+            "size" => fields.claims.size = natural(value).unwrap_or_default(),
+            "checksum" => fields.claims.checksum = json::text(value).unwrap_or_default(),
+            "content_type" => fields.claims.content_type = json::text(value).unwrap_or_default(),
             _ => {}
         }
     }
-    let Some(location) = location else { return Ok(None) };
-    if location.is_empty() {
-        return Err(bad("path is empty"));
-    }
-    let target = match (offset, size) {
-        (Some(offset), Some(size)) => {
-            if offset.checked_add(size).is_none_or(|end| end > i64::MAX as u64) {
-                return Err(bad(format!("byte_offset {offset} + byte_size {size} is too large")));
-            }
-            Target::Range { offset, size }
-        }
-        (Some(_), None) => return Err(bad("byte_offset without byte_size; give both or none")),
-        (None, Some(_)) => return Err(bad("byte_size without byte_offset; give both or none")),
-        (None, None) => match member {
-            Some(name) if !name.is_empty() => Target::Member(name.into_owned().into()),
-            _ => Target::Whole,
-        },
-    };
-    let frame =
-        frame.map(|index| u32::try_from(index).map_err(|_| bad(format!("frame_index {index} is too large"))));
-    Ok(Some(Locator { location, target, frame: frame.transpose()?, claims }))
+    fields.into_locator()
 }
 
-/// A whole number of at least 0, or null: `1024`, `1024.0` and `"1024"` are the same.
+impl<'a> Fields<'a> {
+    /// `None` if there is no path. Fails if the fields contradict each other.
+    pub fn into_locator(self) -> Result<Option<Locator<'a>>, Fault> {
+        let Fields { path, member, offset, size, frame, claims } = self;
+        let Some(location) = path else { return Ok(None) };
+        if location.is_empty() {
+            return Err(bad("path is empty"));
+        }
+        let target = match (offset, size) {
+            (Some(offset), Some(size)) => {
+                if offset.checked_add(size).is_none_or(|end| end > i64::MAX as u64) {
+                    return Err(bad(format!("byte_offset {offset} + byte_size {size} is too large")));
+                }
+                Target::Range { offset, size }
+            }
+            (Some(_), None) => return Err(bad("byte_offset without byte_size; give both or none")),
+            (None, Some(_)) => return Err(bad("byte_size without byte_offset; give both or none")),
+            (None, None) => match member {
+                Some(name) if !name.is_empty() => Target::Member(name.into_owned().into()),
+                _ => Target::Whole,
+            },
+        };
+        let frame = frame
+            .map(|index| u32::try_from(index).map_err(|_| bad(format!("frame_index {index} is too large"))));
+        Ok(Some(Locator { location, target, frame: frame.transpose()?, claims }))
+    }
+}
+
+/// A non-negative integer or null: `1024`, `1024.0` and `"1024"` are the same.
 fn natural(value: &RawValue) -> Result<Option<u64>, String> {
     let json = value.get();
     let wrong = || format!("{} is not a non-negative integer or null", shorten(json));

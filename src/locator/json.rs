@@ -1,4 +1,4 @@
-//! JSON that stands on one line, taken apart without a copy.
+//! Objects in one line of JSON, split into members without copying.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of a JSON object in their order, values as they are spelt. A name may be repeated.
+/// The members of a JSON object in their order, with values as written. A name may repeat.
 pub struct JsonObject<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
-/// A name, borrowed where it has no escapes.
+/// A name, borrowed if it has no escapes.
 #[derive(serde::Deserialize)]
 struct MemberKey<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -35,8 +35,7 @@ impl<'de> Deserialize<'de> for JsonObject<'de> {
     }
 }
 
-/// The content of a string, borrowed where it has no escapes; `None` for null. Fails with what is
-/// wrong.
+/// The content of a string, borrowed if it has no escapes; `None` for null. Fails with a message.
 pub fn text(value: &RawValue) -> Result<Option<Cow<'_, str>>, String> {
     let json = value.get();
     if json == "null" {
@@ -48,8 +47,8 @@ pub fn text(value: &RawValue) -> Result<Option<Cow<'_, str>>, String> {
     }
 }
 
-/// The message of the parser with the column alone: its line number, always 1, reads as if it
-/// were that of the manifest.
+/// The parser's message without its line number, which is always 1 and would be mistaken for that of
+/// the manifest.
 pub fn explain(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

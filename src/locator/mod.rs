@@ -1,12 +1,12 @@
-//! What a `source_ref` says: location, target, frame, and claims about the payload.
+//! Locators, the values of `source_ref`: location, target, frame, and claims about the payload.
 //!
-//! Writers spell the same locator in many ways (key order, spaces, escapes, null or absent,
-//! `1024`, `1024.0` or `"1024"`, repeated keys of which the last counts). Parsing makes them one
-//! typed value. A text that is no locator at all (empty, null, without `path`) is `None`; a text
-//! that means to be one and fails is a fault of its row.
+//! The same locator can be written in many ways (key order, spaces, escapes, null or absent, `1024`,
+//! `1024.0` or `"1024"`, repeated keys of which the last counts). Parsing makes them one typed value.
+//! A text without a locator (empty, null, without `path`) gives `None`; an invalid one is a fault of
+//! its row.
 //!
-//! Claims are what a locator says of a payload without naming it: two locators that differ in their
-//! claims alone name one object.
+//! Claims describe a payload without naming it: two locators that differ only in their claims name one
+//! object.
 
 pub mod allow;
 mod full;
@@ -25,20 +25,20 @@ use std::path::{Path, PathBuf};
 
 use crate::fault::Fault;
 
-/// Which bytes of the file at the path are the payload.
+/// The part of the file that is the payload.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// All of them.
+    /// The whole file.
     Whole,
     /// The content of the archive member with this name.
     Member(MemberName),
-    /// `size` bytes from `offset`: of the uncompressed content, where the file is a compressed
-    /// tar. A locator may name the member that lies there, which changes nothing.
+    /// `size` bytes from `offset`, in the uncompressed content if the file is a compressed tar. A
+    /// locator may also name the member at this offset; that name is ignored.
     Range { offset: u64, size: u64 },
 }
 
 impl Target {
-    /// Bytes of the payload, where the locator says it.
+    /// The size of the payload in bytes, if the locator has it.
     pub fn size(&self) -> Option<u64> {
         match self {
             Target::Range { size, .. } => Some(*size),
@@ -47,7 +47,7 @@ impl Target {
     }
 }
 
-/// The name of an archive member: bytes that need not be text.
+/// The name of an archive member, which may not be UTF-8.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MemberName(Box<[u8]>);
 
@@ -75,17 +75,17 @@ impl fmt::Debug for MemberName {
     }
 }
 
-/// Where a file is: a resolved place that payloads are read from.
+/// The resolved location of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Location {
-    /// An absolute path of this machine.
+    /// An absolute path on this machine.
     File(PathBuf),
     /// A URL in its canonical form.
     Url(String),
 }
 
 impl Location {
-    /// Of the form that [`Base::resolve`] writes: paths start with a slash.
+    /// From the form that [`Base::resolve`] writes: paths start with a slash.
     pub fn from_bytes(bytes: &[u8]) -> Location {
         match bytes.first() {
             Some(b'/') => Location::File(PathBuf::from(OsStr::from_bytes(bytes))),
@@ -118,17 +118,17 @@ impl fmt::Display for Location {
     }
 }
 
-/// A parsed locator; the location is still as written.
+/// A parsed locator; its location is not resolved yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locator<'a> {
     pub location: Cow<'a, str>,
     pub target: Target,
-    /// The page of a multi-page TIFF payload that the row wants: a step after the fetch.
+    /// The page to extract from a TIFF payload after it is fetched.
     pub frame: Option<u32>,
     pub claims: Claims<'a>,
 }
 
-/// What a locator claims of its payload.
+/// What a locator claims about its payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims<'a> {
     /// Bytes.
@@ -139,15 +139,15 @@ pub struct Claims<'a> {
 }
 
 impl<'a> Locator<'a> {
-    /// All of `target` at `location`, without claims.
+    /// A locator without a frame and without claims.
     pub fn new(location: impl Into<Cow<'a, str>>, target: Target) -> Locator<'a> {
         Locator { location: location.into(), target, frame: None, claims: Claims::default() }
     }
 
     /// Parses the text of a `source_ref`. `Ok(None)`: the row has no locator.
     ///
-    /// Fails with [`crate::fault::FaultClass::BadLocator`] when the text is not a JSON object, when a field has a
-    /// value of the wrong kind, and when offset and size do not come together.
+    /// Fails with [`crate::fault::FaultClass::BadLocator`] if the text is not a JSON object, if a field
+    /// has a value of the wrong type, and if it has only one of offset and size.
     pub fn parse(text: &'a str) -> Result<Option<Locator<'a>>, Fault> {
         match plain::parse(text) {
             Some(locator) => Ok(Some(locator)),

@@ -1,21 +1,20 @@
-//! The quick way to read a locator that is written plainly, as programs write them.
+//! The fast parser for locators that are written plainly, as programs write them.
 //!
-//! Plain: a JSON object with each of the known keys once at most, strings without escapes, whole
-//! numbers without sign, fraction or quotes, or null. Whatever else there is, also what is wrong,
-//! is left to the full parser: here is no second opinion on what a locator is.
+//! Plain means: a JSON object with each of the known keys at most once, strings without escapes,
+//! integers without sign, fraction or quotes, or null. Everything else, including every error, is left
+//! to the full parser.
 
-use std::borrow::Cow;
+use super::Locator;
+use super::full::Fields;
 
-use super::{Claims, Locator, Target};
-
-/// Digits of numbers that cannot overflow, not even as a sum of two.
+/// Numbers with this many digits cannot overflow.
 const MAX_DIGITS: usize = 18;
 
 /// The locator, if it is written plainly.
 pub fn parse(text: &str) -> Option<Locator<'_>> {
     let mut rest = Rest { text, at: 0 };
     rest.expect(b'{')?;
-    let (mut path, mut member, mut offset, mut size, mut frame) = (None, None, None, None, None);
+    let mut fields = Fields::default();
     let mut seen = 0u8;
     loop {
         rest.expect(b'"')?;
@@ -27,11 +26,11 @@ pub fn parse(text: &str) -> Option<Locator<'_>> {
         seen |= bit;
         rest.expect(b':')?;
         match key {
-            LocatorKey::Path => path = rest.string()?,
-            LocatorKey::Member => member = rest.string()?,
-            LocatorKey::ByteOffset => offset = rest.natural()?,
-            LocatorKey::ByteSize => size = rest.natural()?,
-            LocatorKey::FrameIndex => frame = rest.natural()?,
+            LocatorKey::Path => fields.path = rest.string()?.map(Into::into),
+            LocatorKey::Member => fields.member = rest.string()?.map(Into::into),
+            LocatorKey::ByteOffset => fields.offset = rest.natural()?,
+            LocatorKey::ByteSize => fields.size = rest.natural()?,
+            LocatorKey::FrameIndex => fields.frame = rest.natural()?,
         }
         match rest.next()? {
             b',' => {}
@@ -43,20 +42,7 @@ pub fn parse(text: &str) -> Option<Locator<'_>> {
     if rest.at != text.len() {
         return None;
     }
-    let path = path.filter(|path| !path.is_empty())?;
-    let target = match (offset, size) {
-        (Some(offset), Some(size)) => Target::Range { offset, size },
-        (None, None) => match member.filter(|name| !name.is_empty()) {
-            Some(name) => Target::Member(name.into()),
-            None => Target::Whole,
-        },
-        _ => return None,
-    };
-    let frame = match frame {
-        None => None,
-        Some(index) => Some(u32::try_from(index).ok()?),
-    };
-    Some(Locator { location: Cow::Borrowed(path), target, frame, claims: Claims::default() })
+    fields.into_locator().ok().flatten()
 }
 
 /// The known keys.
@@ -69,7 +55,7 @@ enum LocatorKey {
     FrameIndex,
 }
 
-/// What is not read yet.
+/// The text that is not read yet.
 struct Rest<'a> {
     text: &'a str,
     at: usize,
@@ -86,7 +72,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// The next byte that is no blank.
+    /// The next byte that is not blank.
     #[inline]
     fn next(&mut self) -> Option<u8> {
         self.skip_blanks();
@@ -100,7 +86,7 @@ impl<'a> Rest<'a> {
         (self.next()? == wanted).then_some(())
     }
 
-    /// A known key, with the quote that ends it.
+    /// A known key and the quote after it.
     #[inline]
     fn key(&mut self) -> Option<LocatorKey> {
         let (taken, key) = match self.bytes() {
@@ -113,7 +99,7 @@ impl<'a> Rest<'a> {
         taken.then_some(key)
     }
 
-    /// Takes `expected` if it comes next. Its length is known, so that this is one comparison.
+    /// Takes `expected` if it is next. Its length is a constant, so that this is one comparison.
     #[inline(always)]
     fn take<const N: usize>(&mut self, expected: &[u8; N]) -> bool {
         let is_next = self.bytes().first_chunk() == Some(expected);
@@ -135,12 +121,12 @@ impl<'a> Rest<'a> {
         Some(Some(content))
     }
 
-    /// A whole number, or null.
+    /// An integer without a sign, or null.
     #[inline(always)]
     fn natural(&mut self) -> Option<Option<u64>> {
         self.skip_blanks();
         let (mut value, mut digits) = self.bytes().first_chunk().map_or((0, 0), |word| leading_digits(*word));
-        // More than the first word tells, or too little left for a word.
+        // The number may be longer than a word, or the rest is shorter than one.
         if digits == 0 || digits == 8 {
             for byte in self.bytes()[digits..].iter().take_while(|byte| byte.is_ascii_digit()) {
                 value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
@@ -166,11 +152,10 @@ impl<'a> Rest<'a> {
 const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
 const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
 
-/// Where the quote is that ends a string; `None` when something comes first that makes the string
-/// not plain: an escape, or a control character.
+/// The index of the quote that ends a string; `None` if an escape or a control character comes first.
 ///
-/// Eight bytes at a time: a byte of a word is zero where `(word - 0x01..) & !word & 0x80..` has its
-/// bit set. Bytes above the first such one may be marked wrongly, so only the first counts.
+/// Reads eight bytes at a time: a byte of a word is zero if `(word - 0x01..) & !word & 0x80..` has its
+/// bit set. Bytes above the first such byte may be marked wrongly, so only the first counts.
 #[inline(always)]
 fn end_of_string(bytes: &[u8]) -> Option<usize> {
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
@@ -190,12 +175,12 @@ fn end_of_string(bytes: &[u8]) -> Option<usize> {
     (tail[at] == b'"').then_some(words.len() * 8 + at)
 }
 
-/// What the digits mean that a word starts with, and how many they are.
+/// The number at the start of a word, and how many digits it has.
 ///
-/// A byte that is no digit is marked by its highest bit; bytes above the first such one may be
-/// marked wrongly, so only the first counts. The digits move to the end of the word, behind zeros,
-/// and neighbours are joined: to pairs, then to fours, then to all eight. No step depends on how
-/// many they are, which a processor cannot foresee.
+/// A byte that is not a digit is marked by its highest bit; bytes above the first such byte may be
+/// marked wrongly, so only the first counts. The digits are shifted to the end of the word, after zeros,
+/// and joined to pairs, then to fours, then to all eight. No step branches on the number of digits,
+/// which a processor cannot predict.
 #[inline(always)]
 fn leading_digits(word: [u8; 8]) -> (u64, usize) {
     let values = u64::from_le_bytes(word) ^ (ONES * u64::from(b'0'));

@@ -1,13 +1,12 @@
-//! From a locator as written to the object it means, local or remote. Nothing is read.
+//! Resolves the path of a locator to the canonical path or URL of its file. Nothing is read.
 //!
-//! Relative paths start at a [`Base`]: the folder of their manifest, or one folder for all. The
-//! base is made real once (no symlinks left in it), so that leading `..` can be taken off by text
-//! and the same file reached from two folders is one object. A `..` further inside a path is left
-//! to the file system, which alone knows what it means behind a symlink.
+//! Relative paths start at a [`Base`]: the folder of their manifest, or one folder for all. The base
+//! has no symlinks, so leading `..` can be removed textually, and a file that is reached from two
+//! folders is one object. A `..` further inside a path is kept, since it may follow a symlink.
 //!
-//! Canonical paths of local objects start with a slash, those of remote ones ([`super::url`])
-//! with a letter, so neither can be taken for the other. This runs once for each text of a locator:
-//! it allocates nothing, and an absolute path that is canonical already is looked at once and copied.
+//! Canonical local paths start with a slash and canonical URLs ([`super::url`]) with a letter, so they
+//! cannot be confused. This runs once for each distinct text of a locator: it allocates nothing, and a
+//! path that is already canonical is scanned once and copied.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -29,10 +28,10 @@ impl Base {
         Ok(Base { folder: folder.canonicalize()? })
     }
 
-    /// Writes the canonical form of `path`, the path of a locator, into `out`, which is empty. It
-    /// holds no NUL.
+    /// Writes the canonical form of `path`, the path of a locator, into `out`, which is empty. The form
+    /// contains no NUL.
     ///
-    /// Fails with [`FaultClass::BadLocator`] where the path can name nothing.
+    /// Fails with [`FaultClass::BadLocator`] if no file can have this path.
     pub fn resolve(&self, path: &str, out: &mut Vec<u8>) -> Result<(), Fault> {
         if is_clean(path.as_bytes()) {
             out.extend_from_slice(path.as_bytes());
@@ -44,7 +43,12 @@ impl Base {
         match url::split(path) {
             None => self.absolute(path, out),
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => {
-                self.absolute(file_path(path, rest)?, out);
+                let local = rest.strip_prefix("localhost").unwrap_or(rest);
+                if !local.starts_with('/') {
+                    let what = format!("{path}: a file URL needs an absolute path");
+                    return Err(Fault::new(FaultClass::BadLocator, what));
+                }
+                self.absolute(local, out);
             }
             Some(url) => url::canonical(url, out)?,
         }
@@ -58,14 +62,14 @@ impl Base {
         if path.starts_with('/') {
             folder = Path::new("/");
         } else {
-            while let Some(after) = leading_component(rest) {
-                match after {
-                    Component::Stay(tail) => rest = tail,
-                    Component::Up(tail) => {
-                        folder = folder.parent().unwrap_or(folder);
-                        rest = tail;
-                    }
+            while !rest.is_empty() {
+                let (head, tail) = rest.split_once('/').unwrap_or((rest, ""));
+                match head {
+                    ".." => folder = folder.parent().unwrap_or(folder),
+                    "." | "" => {}
+                    _ => break,
                 }
+                rest = tail;
             }
         }
         if folder != Path::new("/") {
@@ -90,36 +94,11 @@ impl Base {
     }
 }
 
-enum Component<'a> {
-    Stay(&'a str),
-    Up(&'a str),
-}
-
-/// Takes a leading `.`, `..` or empty component off a relative path.
-fn leading_component(path: &str) -> Option<Component<'_>> {
-    let (head, tail) = path.split_once('/').unwrap_or((path, ""));
-    match head {
-        ".." => Some(Component::Up(tail)),
-        "." => Some(Component::Stay(tail)),
-        "" if !path.is_empty() => Some(Component::Stay(tail)),
-        _ => None,
-    }
-}
-
-/// The path of the file URL `url`, which goes on with `rest` after its scheme.
-fn file_path<'a>(url: &str, rest: &'a str) -> Result<&'a str, Fault> {
-    let path = rest.strip_prefix("localhost").unwrap_or(rest);
-    if path.starts_with('/') {
-        return Ok(path);
-    }
-    Err(Fault::new(FaultClass::BadLocator, format!("{url}: a file URL needs an absolute path")))
-}
-
-/// Bytes that are compared in one step.
+/// Bytes to compare in one step.
 const STEP: usize = 16;
 
-/// Whether `path` is absolute and surely its own canonical form. A path with a component that
-/// starts with a dot is said not to be, although it may be.
+/// Whether `path` is absolute and certainly canonical. The answer is `false` for every path with a
+/// component that starts with a dot, although some are canonical.
 fn is_clean(path: &[u8]) -> bool {
     let [b'/', .., last] = path else { return false };
     if *last == b'/' {
@@ -135,18 +114,18 @@ fn is_clean(path: &[u8]) -> bool {
         any |= any_flawed(&path[at..], &path[at + 1..]);
         at += STEP;
     }
-    // The last step overlaps the one before it, which costs less than single bytes.
+    // The last step overlaps the one before it, which is faster than single bytes.
     let at = length - STEP - 1;
     !(any | any_flawed(&path[at..], &path[at + 1..]))
 }
 
-/// Whether `b` cannot follow `a`: a NUL, or a slash or dot after a slash.
+/// Whether `b` must not follow `a`: a NUL, or a slash or dot after a slash.
 fn flawed(a: u8, b: u8) -> bool {
-    // Slash and dot differ in the lowest bit alone.
+    // Slash and dot differ only in the lowest bit.
     ((a == b'/') & (b | 1 == b'/')) | (b == 0)
 }
 
-/// [`flawed`] for the first [`STEP`] bytes. Without branches, so that it becomes vector code.
+/// [`flawed`] for the first [`STEP`] bytes, without branches so that it becomes vector code.
 fn any_flawed(a: &[u8], b: &[u8]) -> bool {
     let (a, _) = a.split_first_chunk::<STEP>().expect("the caller leaves a step");
     let (b, _) = b.split_first_chunk::<STEP>().expect("the caller leaves a step");

@@ -1,20 +1,19 @@
-//! Locators with a scheme: the canonical form of a URL.
+//! The canonical form of URLs.
 //!
-//! Two texts are one object only where everybody who fetches must take them for one address. A
-//! form that joins too little costs a read; one that joins too much hands out wrong bytes.
+//! Two URLs may have one canonical form only if every client takes them for one address: a missed
+//! match costs a read, a wrong match gives wrong bytes.
 //!
 //! | part | canonical |
 //! |---|---|
 //! | scheme | lower case |
-//! | host, http(s) | ASCII lower case; port without leading zeros, absent where it is the default |
-//! | path, http(s) | `/` where it is empty |
-//! | fragment, http(s) | dropped: it is never sent |
-//! | all else | as written |
+//! | host, http(s) | ASCII lower case; port without leading zeros, omitted if it is the default |
+//! | path, http(s) | `/` if it is empty |
+//! | fragment, http(s) | dropped, since it is never sent |
+//! | everything else | as written |
 //!
-//! As written: the query, `%20` and its letters' case, `+`, `//`, `..`, and for all other schemes
-//! the whole text after the scheme, since keys of object stores may hold `#` and `?`, and the
-//! names of old buckets differ by case alone. Nothing is decoded or encoded: whoever sends it
-//! does that, once.
+//! "Everything else" includes the query, `%20` and the case of escapes, `+`, `//`, `..`, and with other
+//! schemes all text after the scheme: keys of object stores may contain `#` and `?`, and names of old
+//! buckets may differ only by case. Nothing is decoded or encoded; the client does that once.
 
 use std::fmt;
 
@@ -23,7 +22,7 @@ use crate::fault::{Fault, FaultClass};
 /// Schemes whose URLs name a bucket, account or kind first.
 const BUCKETS: [&[u8]; 4] = [b"s3://", b"gs://", b"az://", b"hf://"];
 
-/// Splits `scheme://rest`; `None`: the text has no scheme and is a path.
+/// Splits `scheme://rest`; `None` if the text has no scheme and is a path.
 pub fn split(text: &str) -> Option<(&str, &str)> {
     let in_scheme = |b: &u8| b.is_ascii_alphanumeric() || b"+-.".contains(b);
     let end = text.bytes().position(|b| !in_scheme(&b))?;
@@ -33,7 +32,7 @@ pub fn split(text: &str) -> Option<(&str, &str)> {
 
 /// Appends the canonical form of the URL `scheme://rest` to `out`, which is empty.
 ///
-/// Fails with [`FaultClass::BadLocator`] where nothing is named: no host, no bucket, no valid port.
+/// Fails with [`FaultClass::BadLocator`] if it has no host, no bucket or no valid port.
 pub fn canonical((scheme, rest): (&str, &str), out: &mut Vec<u8>) -> Result<(), Fault> {
     let bad = |what: &str| Fault::new(FaultClass::BadLocator, format!("{scheme}://{rest}: {what}"));
     out.extend_from_slice(scheme.as_bytes());
@@ -51,12 +50,12 @@ pub fn canonical((scheme, rest): (&str, &str), out: &mut Vec<u8>) -> Result<(), 
     }
 }
 
-/// The fault of a remote object where only local files are read.
+/// The fault of a remote object: only local files can be read.
 pub fn refusal(locator: impl fmt::Display) -> Fault {
     Fault::new(FaultClass::Unsupported, format!("{locator}: remote sources are not supported yet"))
 }
 
-/// Appends what follows `http://` or `https://`.
+/// Appends the part after `http://` or `https://`.
 fn web(rest: &str, default_port: u16, out: &mut Vec<u8>) -> Result<(), &'static str> {
     let sent = rest.split_once('#').map_or(rest, |(sent, _)| sent);
     let authority_end = sent.bytes().position(|b| matches!(b, b'/' | b'?')).unwrap_or(sent.len());
@@ -70,8 +69,7 @@ fn web(rest: &str, default_port: u16, out: &mut Vec<u8>) -> Result<(), &'static 
     out[start..].make_ascii_lowercase();
     if !port.is_empty() {
         let number = Some(port).filter(|port| port.bytes().all(|b| b.is_ascii_digit()));
-        let number: u16 =
-            number.and_then(|port| port.parse().ok()).ok_or("the port of the URL is no port")?;
+        let number: u16 = number.and_then(|port| port.parse().ok()).ok_or("the URL has no valid port")?;
         if number != default_port {
             let digits = port.trim_start_matches('0');
             out.push(b':');
@@ -85,7 +83,7 @@ fn web(rest: &str, default_port: u16, out: &mut Vec<u8>) -> Result<(), &'static 
     Ok(())
 }
 
-/// Host and port, the latter empty where absent; `None` where the host is none.
+/// The host and the port, which is empty if absent; `None` if the host is invalid.
 fn split_port(text: &str) -> Option<(&str, &str)> {
     if let Some(inner) = text.strip_prefix('[') {
         let (address, after) = inner.split_once(']')?;

@@ -1,22 +1,23 @@
-//! The manifests of a run: found, opened, and checked.
+//! Finds, opens and checks the manifests of a run.
 //!
 //! Whatever makes a run impossible is refused here, before anything is fetched.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
 use super::options::Options;
 use crate::commands::{Unreadable, manifests};
+use crate::locator::allow::real_path;
 use crate::manifest::Manifest;
 use crate::shard::ShardFormat;
 
-/// A manifest and the shard it becomes.
+/// A manifest and its shard.
 pub struct Input {
     pub manifest: Manifest,
     pub format: ShardFormat,
-    /// Path of the shard below the output folder.
+    /// The path of the shard below the output folder.
     pub shard: PathBuf,
 }
 
@@ -28,8 +29,8 @@ pub struct Inputs {
 
 /// Finds and opens all manifests.
 ///
-/// Fails when an input does not exist, when two manifests would become one shard, and when the
-/// folders of input, output and cache lie inside one another.
+/// Fails when an input does not exist, when two manifests have the same shard, and when one of the
+/// folders of input, output and cache contains another.
 pub fn find(options: &Options) -> anyhow::Result<Inputs> {
     keep_folders_apart(options)?;
     let exclude: Vec<PathBuf> = options.output.iter().cloned().collect();
@@ -50,10 +51,10 @@ fn prepare(options: &Options, manifest: Manifest) -> anyhow::Result<Input> {
 
 fn refuse_collisions(inputs: &[Input], options: &Options) -> anyhow::Result<()> {
     let mut seen: HashMap<&Path, &Path> = HashMap::new();
-    let manifests: HashSet<PathBuf> = inputs.iter().map(|input| real(&input.manifest.path)).collect();
+    let manifests: HashSet<PathBuf> = inputs.iter().map(|input| real_path(&input.manifest.path)).collect();
     for input in inputs {
         if let Some(other) = seen.insert(&input.shard, &input.manifest.path) {
-            if real(other) == real(&input.manifest.path) {
+            if real_path(other) == real_path(&input.manifest.path) {
                 bail!("{} is listed twice on the command line", other.display());
             }
             bail!(
@@ -64,7 +65,7 @@ fn refuse_collisions(inputs: &[Input], options: &Options) -> anyhow::Result<()> 
             );
         }
         let Some(output) = &options.output else { continue };
-        let shard = real(&output.join(&input.shard));
+        let shard = real_path(&output.join(&input.shard));
         if manifests.contains(&shard) {
             bail!("the shard {} would overwrite a manifest; choose another --output", shard.display());
         }
@@ -72,12 +73,12 @@ fn refuse_collisions(inputs: &[Input], options: &Options) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// A cache inside a folder that is read or written would be taken for data.
+/// Refuses a cache inside a folder that is read or written: its files would be taken for data.
 fn keep_folders_apart(options: &Options) -> anyhow::Result<()> {
-    let cache = real(&options.cache_dir);
+    let cache = real_path(&options.cache_dir);
     let inputs = options.manifests.iter().filter(|path| path.is_dir()).map(|path| (path, "input"));
     for (folder, what) in inputs.chain(options.output.iter().map(|path| (path, "output"))) {
-        let folder = real(folder);
+        let folder = real_path(folder);
         if cache.starts_with(&folder) {
             bail!(
                 "the cache {} is inside the {what} folder {}; choose another --cache",
@@ -94,19 +95,4 @@ fn keep_folders_apart(options: &Options) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The path without symlinks, as far as it exists. What is missing would be made as folders, so
-/// that a `..` after it leads back.
-fn real(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut real = PathBuf::new();
-    for component in absolute.components() {
-        match component {
-            Component::ParentDir => drop(real.pop()),
-            other => real.push(other),
-        }
-        real = real.canonicalize().unwrap_or(real);
-    }
-    real
 }

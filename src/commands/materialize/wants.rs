@@ -6,9 +6,7 @@ use std::sync::Arc;
 use arrow_array::StringViewArray;
 
 use crate::fault::Fault;
-use crate::locator::Base;
-use crate::locator::Locator;
-use crate::locator::url;
+use crate::locator::{Base, Locator, url};
 use crate::manifest::rows::{Ask, Rows, SAMPLE_ID, text_column};
 use crate::object::{Key, ObjectName};
 use crate::payloads::Want;
