@@ -198,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// What the full parser alone says.
+    /// The result of the full parser alone.
     fn full(text: &str) -> Option<Locator<'_>> {
         super::super::full::parse(text).ok().flatten()
     }
@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// A field with blanks around it, or something that is none.
+    /// A field with blanks around it, or something like a field.
     fn field() -> impl Strategy<Value = String> {
         let name = prop_oneof![
             4 => prop::sample::select(vec!["path", "member", "byte_offset", "byte_size", "frame_index"]),

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 /// A file to read as a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct ManifestFile {
 const ENDINGS: [&str; 5] = ["parquet", "jsonl", "ndjson", "jsonlines", "json"];
 const PACKED: [&str; 3] = ["gz", "zst", "zstd"];
 
+const BELOW_ROOT: &str = "the walk stays below its root";
+
 /// All manifests among `inputs`, in order, without the folders in `exclude`.
 ///
 /// Fails when an input does not exist or cannot be listed. A folder below an input that cannot be
@@ -29,53 +31,52 @@ pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> anyhow::Result<Vec<M
     let mut manifests = Vec::new();
     for input in inputs {
         let metadata = input.metadata().with_context(|| format!("cannot read {}", input.display()))?;
-        if !metadata.is_dir() {
-            if !metadata.is_file() {
-                bail!("{} is neither a file nor a folder", input.display());
-            }
-            let name =
-                PathBuf::from(stem(input).unwrap_or_else(|| input.file_stem().unwrap_or_default().into()));
-            manifests.push(ManifestFile { path: input.clone(), name });
-            continue;
-        }
-        let walk = WalkDir::new(input).follow_links(true).sort_by_file_name().into_iter();
-        let visible = |entry: &walkdir::DirEntry| {
-            entry.depth() == 0
-                || !(is_hidden(entry.path())
-                    || entry.file_type().is_dir()
-                        && entry.path().canonicalize().is_ok_and(|real| exclude.contains(&real)))
-        };
-        for entry in walk.filter_entry(visible) {
-            let entry = match entry {
-                Ok(entry) => entry,
-                // A link to a folder above itself: the walk visits that folder anyway.
-                Err(error) if error.loop_ancestor().is_some() => continue,
-                Err(error) => match error.path().filter(|path| *path != input) {
-                    Some(path) => {
-                        manifests.extend(unlisted(input, path));
-                        continue;
-                    }
-                    None => return Err(error).with_context(|| format!("cannot list {}", input.display())),
-                },
-            };
-            if !entry.file_type().is_file() {
-                continue;
-            }
-            let Some(stem) = stem(entry.path()) else { continue };
-            let below = entry.path().strip_prefix(input).expect("the walk stays below its root");
-            manifests.push(ManifestFile { path: entry.path().to_owned(), name: below.with_file_name(stem) });
+        if metadata.is_dir() {
+            walk(input, &exclude, &mut manifests)?;
+        } else if metadata.is_file() {
+            let name = stem(input).unwrap_or_else(|| input.file_stem().unwrap_or_default().into());
+            manifests.push(ManifestFile { path: input.clone(), name: name.into() });
+        } else {
+            bail!("{} is neither a file nor a folder", input.display());
         }
     }
     Ok(manifests)
 }
 
+/// Adds the manifests in the folder `root`.
+fn walk(root: &Path, exclude: &[PathBuf], manifests: &mut Vec<ManifestFile>) -> anyhow::Result<()> {
+    let is_excluded = |entry: &DirEntry| {
+        entry.file_type().is_dir() && entry.path().canonicalize().is_ok_and(|real| exclude.contains(&real))
+    };
+    let is_visible =
+        |entry: &DirEntry| entry.depth() == 0 || !(is_hidden(entry.path()) || is_excluded(entry));
+    let entries = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
+    for entry in entries.filter_entry(is_visible) {
+        match entry {
+            Ok(entry) if entry.file_type().is_file() => {
+                let Some(stem) = stem(entry.path()) else { continue };
+                let name = entry.path().strip_prefix(root).expect(BELOW_ROOT).with_file_name(stem);
+                manifests.push(ManifestFile { path: entry.into_path(), name });
+            }
+            Ok(_) => {}
+            // A link to a folder above itself: the walk visits that folder anyway.
+            Err(error) if error.loop_ancestor().is_some() => {}
+            Err(error) => match error.path().filter(|path| *path != root) {
+                Some(path) => manifests.extend(unlisted(root, path)),
+                None => return Err(error).with_context(|| format!("cannot list {}", root.display())),
+            },
+        }
+    }
+    Ok(())
+}
+
 /// A dangling link or an unreadable folder, as a manifest that cannot be opened: it may have held
 /// rows, so it must be reported. `None` for a name that would have been ignored.
-fn unlisted(input: &Path, path: &Path) -> Option<ManifestFile> {
+fn unlisted(root: &Path, path: &Path) -> Option<ManifestFile> {
     if is_hidden(path) || (path.extension().is_some() && stem(path).is_none()) {
         return None;
     }
-    let name = path.strip_prefix(input).expect("the walk stays below its root").to_owned();
+    let name = path.strip_prefix(root).expect(BELOW_ROOT).to_owned();
     Some(ManifestFile { path: path.to_owned(), name })
 }
 

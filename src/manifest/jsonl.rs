@@ -117,7 +117,6 @@ struct RowBuilder {
     position: Int32Builder,
     other: LargeStringBuilder,
     payload: LargeBinaryBuilder,
-    scratch: String,
 }
 
 impl RowBuilder {
@@ -128,7 +127,6 @@ impl RowBuilder {
             position: Int32Builder::new(),
             other: LargeStringBuilder::new(),
             payload: LargeBinaryBuilder::new(),
-            scratch: String::new(),
         }
     }
 
@@ -141,9 +139,7 @@ impl RowBuilder {
         }
         self.payload.append_option(row.payload.as_ref());
         self.position.append_value(row.position);
-        self.scratch.clear();
-        let has_other = row.other(&mut self.scratch);
-        self.other.append_option(has_other.then_some(&self.scratch));
+        self.other.append_option(row.other());
     }
 
     fn finish(mut self) -> anyhow::Result<(RecordBatch, RowPayloads)> {

@@ -56,8 +56,9 @@ impl<'a> JsonlRow<'a> {
         Ok(JsonlRow { texts, position: whole_number(position)?, payload: base64(payload)?, other })
     }
 
-    /// Appends all other fields, as one JSON object, to `out`; false if there are none.
-    pub fn other(&self, out: &mut String) -> bool {
+    /// All other fields, as one JSON object; `None` if there are none.
+    pub fn other(&self) -> Option<String> {
+        let mut out = String::new();
         for (position, (name, value)) in self.other.iter().enumerate() {
             let later = &self.other[position + 1..];
             if later.iter().any(|(other, _)| other == name) {
@@ -68,10 +69,11 @@ impl<'a> JsonlRow<'a> {
             out.push(':');
             out.push_str(value.get());
         }
-        if !self.other.is_empty() {
-            out.push('}');
+        if out.is_empty() {
+            return None;
         }
-        !self.other.is_empty()
+        out.push('}');
+        Some(out)
     }
 }
 
@@ -117,9 +119,7 @@ mod tests {
         let row = JsonlRow::parse(line.as_bytes()).unwrap();
         assert_eq!((row.texts[0].as_deref(), row.texts[1].as_deref()), (Some("é\""), Some("image")));
         assert_eq!(row.position, 3);
-        let mut other = String::new();
-        assert!(row.other(&mut other));
-        assert_eq!(other, r#"{"x":[2, 3],"y":null}"#);
+        assert_eq!(row.other().unwrap(), r#"{"x":[2, 3],"y":null}"#);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 
 use anyhow::{Context, bail};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use parking_lot::Mutex;
 use parquet::arrow::ProjectionMask;
@@ -281,19 +281,16 @@ fn split(mut table: RecordBatch, presence: Presence, places: Places) -> anyhow::
         Presence::Everything => RowPayloads::Every,
         Presence::Values => {
             let index = table.schema().index_of(BINARY_CONTENT)?;
-            as_payloads(&table.remove_column(index))?
+            let column = table.remove_column(index);
+            match column.data_type() {
+                _ if column.logical_null_count() == column.len() => RowPayloads::None,
+                DataType::LargeBinary => RowPayloads::Some(column.as_binary::<i64>().clone()),
+                DataType::FixedSizeBinary(_) => {
+                    RowPayloads::Some(column.as_fixed_size_binary().iter().collect())
+                }
+                other => bail!("column `{BINARY_CONTENT}` has type {other}, not binary"),
+            }
         }
     };
     Rows::new(table, payloads, places, Vec::new())
-}
-
-fn as_payloads(column: &ArrayRef) -> anyhow::Result<RowPayloads> {
-    if column.logical_null_count() == column.len() {
-        return Ok(RowPayloads::None);
-    }
-    match column.data_type() {
-        DataType::LargeBinary => Ok(RowPayloads::Some(column.as_binary::<i64>().clone())),
-        DataType::FixedSizeBinary(_) => Ok(RowPayloads::Some(column.as_fixed_size_binary().iter().collect())),
-        other => bail!("column `{BINARY_CONTENT}` has type {other}, not binary"),
-    }
 }

@@ -44,7 +44,7 @@ pub const JSON_FIELDS: &str = "\0json";
 /// Which columns to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Columns {
-    /// Only those that references are found in.
+    /// The columns that are needed to find references.
     References,
     All,
 }

@@ -80,21 +80,17 @@ impl ParquetLayout {
             .set_compression(self.codec.compression())
             .set_column_dictionary_enabled(column.clone(), payloads.dictionary)
             .set_column_dictionary_page_size_limit(column.clone(), usize::MAX)
-            .set_column_compression(column, self.payload_codec(payloads).compression())
+            .set_column_compression(column, payloads.codec.compression())
             .build()
     }
 
     /// The properties of the payload column of one row group.
-    pub fn payload_properties(&self, payloads: Storage) -> WriterProperties {
+    pub fn payload_properties(payloads: Storage) -> WriterProperties {
         builder()
             .set_dictionary_enabled(payloads.dictionary)
             .set_dictionary_page_size_limit(usize::MAX)
-            .set_compression(self.payload_codec(payloads).compression())
+            .set_compression(payloads.codec.compression())
             .build()
-    }
-
-    fn payload_codec(&self, payloads: Storage) -> ParquetCodec {
-        if payloads.compress { self.codec } else { ParquetCodec::None }
     }
 
     /// The file-level metadata of the manifest, sorted by key.

@@ -61,7 +61,7 @@ impl<W: Write + Send> ParquetShard<W> {
             }
             None => Vec::new(),
         };
-        let storage = Storage::new(chunk, &self.layout);
+        let storage = Storage::new(chunk, self.layout.codec);
         let layout = self.layout.clone();
         let open = self.open(storage)?;
         let mut writers = open.columns.create_column_writers(open.row_groups)?.into_iter();
@@ -80,7 +80,7 @@ impl<W: Write + Send> ParquetShard<W> {
                 Some(column) => column.append_to_row_group(&mut row_group)?,
                 None if storage == open.usual => payload::write(chunk, &mut row_group)?,
                 None => {
-                    let properties = layout.payload_properties(storage);
+                    let properties = ParquetLayout::payload_properties(storage);
                     payload::write_aside(chunk, &mut row_group, &open.payload, properties)?;
                 }
             }
@@ -93,7 +93,7 @@ impl<W: Write + Send> ParquetShard<W> {
     /// Writes the footer and returns the output, flushed.
     pub fn finish(mut self) -> anyhow::Result<W> {
         let metadata = self.layout.metadata();
-        self.open(Storage::default())?;
+        self.open(Storage::PLAIN)?;
         let mut file = self.open.expect("it was opened above").file;
         metadata.into_iter().for_each(|pair| file.append_key_value_metadata(pair));
         let mut out = file.into_inner()?;

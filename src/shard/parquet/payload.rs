@@ -10,7 +10,7 @@ use parquet::schema::types::ColumnDescPtr;
 use std::io::Write;
 use std::sync::Arc;
 
-use super::{ParquetCodec, ParquetLayout};
+use super::ParquetCodec;
 use crate::shard::Chunk;
 
 /// Values are written in batches of this many bytes, which become pages.
@@ -30,21 +30,24 @@ const DICTIONARY_PERCENT: u64 = 25;
 const LARGEST_DICTIONARY: u64 = 1 << 30;
 
 /// How payloads are stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Storage {
     /// Store each distinct payload once, and an index for each row.
     pub dictionary: bool,
-    pub compress: bool,
+    pub codec: ParquetCodec,
 }
 
 impl Storage {
-    /// The best storage for the payloads of `chunk`.
-    pub fn new(chunk: &Chunk, layout: &ParquetLayout) -> Storage {
+    pub const PLAIN: Storage = Storage { dictionary: false, codec: ParquetCodec::None };
+
+    /// The best storage for the payloads of `chunk`, with `codec` or without it.
+    pub fn new(chunk: &Chunk, codec: ParquetCodec) -> Storage {
         let unique = chunk.payloads.iter().map(|payload| payload.len() as u64).sum();
         let all = chunk.row_payloads().flatten().map(|payload| payload.len() as u64).sum();
+        let compressible = codec != ParquetCodec::None && compresses(&chunk.payloads);
         Storage {
             dictionary: unique <= LARGEST_DICTIONARY && saves(unique, all, DICTIONARY_PERCENT),
-            compress: layout.codec != ParquetCodec::None && compresses(&chunk.payloads),
+            codec: if compressible { codec } else { ParquetCodec::None },
         }
     }
 }

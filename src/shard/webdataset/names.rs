@@ -40,7 +40,7 @@ pub fn extension(content_type: Option<&str>, payload: &[u8]) -> &'static str {
     content_type.and_then(of_content_type).or_else(|| of_magic(payload)).unwrap_or("bin")
 }
 
-/// The extension that stands for a MIME type, whatever its case and parameters.
+/// The extension for a MIME type, whatever its case and parameters.
 pub fn of_content_type(content_type: &str) -> Option<&'static str> {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     Some(match essence.as_str() {

@@ -1,4 +1,4 @@
-//! Fields without a meaning, and where they go.
+//! Fields that onepull does not interpret, in the document of their sample.
 
 use std::sync::Arc;
 
