@@ -94,7 +94,7 @@ pub fn write(file: &Path, fill: impl FnOnce(&mut File) -> anyhow::Result<()>) ->
     write().with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// [`write`] with this text.
+/// [`write()`] with this text.
 pub fn write_text(file: &Path, text: &str) -> anyhow::Result<()> {
     write(file, |file| Ok(file.write_all(text.as_bytes())?))
 }
