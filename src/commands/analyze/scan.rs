@@ -207,9 +207,11 @@ pub fn group(counting: Counting, monitor: &dyn Monitor) -> anyhow::Result<Counts
             }
             done()?;
         }
+        table.settle();
         Ok((table, sizes, texts))
     })?;
-    let (mut table, mut sizes, mut texts) = (MultiplicityTable::default(), Vec::new(), 0);
+    let mut by_thread = by_thread.into_iter();
+    let (mut table, mut sizes, mut texts) = by_thread.next().unwrap_or_default();
     for (rows, more_sizes, more_texts) in by_thread {
         table.append(rows);
         sizes.extend(more_sizes);
