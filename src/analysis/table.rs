@@ -90,6 +90,11 @@ impl MultiplicityTable {
         }
     }
 
+    /// Adds objects, each by its references and its size in bytes.
+    pub fn extend(&mut self, objects: impl Iterator<Item = (u64, Option<u64>)>) {
+        objects.for_each(|(k, size)| self.push(k, size));
+    }
+
     /// Adds some objects.
     pub fn push_row(&mut self, row: TableRow) {
         let TableRow { k, size, objects } = row;
@@ -174,9 +179,9 @@ impl MultiplicityTable {
     #[inline]
     fn collect(&mut self, word: u64) {
         if self.collected.len() == self.collected.capacity() {
-            // As many as there are rows, so that each row is moved a few times only.
+            // A share of the rows that there are, so that each row is moved a few times only.
             self.settle();
-            self.collected.reserve_exact(COLLECTED.max(self.rows.len()));
+            self.collected.reserve_exact(COLLECTED.max(self.rows.len() / 2));
         }
         self.collected.push(word);
     }
@@ -199,6 +204,8 @@ fn word(k: u64, size: Option<u64>) -> Option<u64> {
 /// that no copy is needed.
 fn merge(rows: &mut Vec<(u64, u64)>, more: &[(u64, u64)]) {
     let (mut left, mut right) = (rows.len(), more.len());
+    // No more than is needed, where growing by itself would double the memory.
+    rows.reserve_exact(right);
     rows.resize(left + right, (0, 0));
     let mut end = rows.len();
     while right > 0 {

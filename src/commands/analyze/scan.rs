@@ -74,7 +74,8 @@ impl<'a> Counting<'a> {
         reading: usize,
     ) -> Counting<'a> {
         let sequence = (options.ordered * size_of::<u64>()) as u64;
-        let memory = options.memory.saturating_sub(sequence);
+        // A sixth is for the multiplicity table, which grows while the partitions give theirs back.
+        let memory = options.memory.saturating_sub(sequence) / 6 * 5;
         let bases = inputs.iter().map(|input| &input.base);
         let resolve = |locator: &Locator, base: &Base, name: &mut ObjectName| name.resolve(locator, base);
         let references = ReferenceCounter::new(bases, Names::Drop, resolve, memory, options.jobs)
@@ -188,16 +189,17 @@ pub fn group(counting: Counting, monitor: &dyn Monitor) -> anyhow::Result<Counts
 
     let counter = references.into_objects(jobs, done)?;
     let sample = sequence.as_ref().map(TraceRecorder::sample);
-    // One for all threads, since there may be millions of sources.
-    let sums: Mutex<SourceSums> = Mutex::default();
+    // One of each for all threads: rows of several threads would take the memory several times, and
+    // there may be millions of sources.
+    let (table, sums) = (Mutex::<MultiplicityTable>::default(), Mutex::<SourceSums>::default());
     let by_thread = in_turns(jobs, PARTITIONS, |turns| -> anyhow::Result<_> {
-        let (mut table, mut sizes, mut texts) = (MultiplicityTable::default(), Vec::new(), 0);
+        let (mut sizes, mut texts) = (Vec::new(), 0);
         for number in turns {
             let partition = counter.take(number).context(CANNOT_COUNT)?;
             texts += partition.texts();
             let objects: Vec<_> = partition.objects().collect();
             drop(partition);
-            objects.iter().for_each(|object| table.push(object.count, object.size));
+            table.lock().extend(objects.iter().map(|object| (object.count, object.size)));
             if let Some(sample) = sample {
                 let followed = objects.iter().filter(|object| sample.keeps(object.id));
                 sizes.extend(followed.map(|object| (object.id, object.size)));
@@ -207,13 +209,12 @@ pub fn group(counting: Counting, monitor: &dyn Monitor) -> anyhow::Result<Counts
             }
             done()?;
         }
-        table.settle();
-        Ok((table, sizes, texts))
+        Ok((sizes, texts))
     })?;
-    let mut by_thread = by_thread.into_iter();
-    let (mut table, mut sizes, mut texts) = by_thread.next().unwrap_or_default();
-    for (rows, more_sizes, more_texts) in by_thread {
-        table.append(rows);
+    let mut table = table.into_inner();
+    table.settle();
+    let (mut sizes, mut texts) = (Vec::new(), 0);
+    for (more_sizes, more_texts) in by_thread {
         sizes.extend(more_sizes);
         texts += more_texts;
     }

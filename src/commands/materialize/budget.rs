@@ -1,7 +1,7 @@
 //! Divides `--memory` between the steps of a run.
 //!
-//! Counting uses all of it and ends before payloads move; the counted objects keep a quarter until
-//! shards are written. Then the payloads of one chunk must fit, with a fixed amount beside them. Half of
+//! Counting uses three quarters and ends before payloads move; the counted objects keep the other quarter
+//! until shards are written. Then the payloads of one chunk must fit, with a fixed amount beside them. Half of
 //! the rest keeps payloads for a second use; the other half lets more shards be written at the same
 //! time. With a limited cache, payloads that it takes and those that it does not share the first half.
 
@@ -54,6 +54,11 @@ impl WriteMemory {
         };
         Ok(WriteMemory { payloads, apart: Arc::new(MemoryBudget::new(apart)), writers })
     }
+}
+
+/// For counting, while the counted objects grow beside it.
+pub fn counting_bytes(options: &Options) -> u64 {
+    options.memory - object_bytes(options)
 }
 
 /// For the counted objects, until shards are written.

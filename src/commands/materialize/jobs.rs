@@ -3,6 +3,7 @@
 
 use parking_lot::Mutex;
 
+use super::budget;
 use super::inputs::Input;
 use super::options::{OnError, Options};
 use super::output::{self, ShardRecord};
@@ -59,7 +60,7 @@ pub fn scan(
 ) -> anyhow::Result<(ReferenceCounter, Vec<Unreadable>)> {
     let manifests: Vec<_> = jobs.iter().map(|job| &job.input.manifest).collect();
     let bases = || manifests.iter().map(|manifest| &manifest.base);
-    let (most, memory) = (options.jobs, options.memory);
+    let (most, memory) = (options.jobs, budget::counting_bytes(options));
     let scanned = scan::scan(&manifests, threads(memory, most), monitor, |reading| NamedCollector {
         jobs,
         options,
