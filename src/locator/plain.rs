@@ -3,6 +3,9 @@
 //! Plain means: a JSON object with each of the known keys at most once, strings without escapes,
 //! integers without sign, fraction or quotes, or null. Everything else, including every error, is left
 //! to the full parser.
+//!
+//! Without it, `analyze` of 20 million references to 4.5 million objects takes 1.16 times as long (median
+//! of five pairs).
 
 use super::Locator;
 use super::full::Fields;
